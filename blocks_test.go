@@ -82,7 +82,8 @@ func blockNames(path string, source any) (used []string, err error) {
 			return true
 		}
 		// an identifier of the package has no object: nothing in the file declares it
-		if x, ok := of.X.(*ast.Ident); ok && x.Name == name && x.Obj == nil && !slices.Contains(hashNames, of.Sel.Name) {
+		x, ok := of.X.(*ast.Ident)
+		if ok && x.Name == name && x.Obj == nil && !slices.Contains(hashNames, of.Sel.Name) {
 			used = append(used, "kvpool."+of.Sel.Name)
 		}
 		return true

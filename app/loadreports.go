@@ -71,7 +71,7 @@ func observed(m openai.Metrics, err error) gate.Observed {
 	return gate.Observed{
 		KVUsage: m.KVUsage, Running: m.Running, Waiting: m.Waiting, Preemptions: m.Preemptions,
 		HasUsage: m.Has(openai.HasKVUsage), HasLoad: m.Has(openai.HasRunning | openai.HasWaiting),
-		HasPreemptions: m.Has(openai.HasPreemptions),
+		HasPreemptions: m.Has(openai.HasPreemptions), MaxAdapters: m.MaxAdapters,
 	}
 }
 

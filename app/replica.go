@@ -59,11 +59,12 @@ type gateBounds struct {
 	maxRunning, maxWaiting int
 	maxWait, aging         time.Duration
 	redo                   float64
+	adapters               gate.AdapterBounds
 }
 
 func (b gateBounds) config() gate.Config {
 	return gate.Config{MaxRunning: b.maxRunning, MaxWaiting: b.maxWaiting, MaxWait: b.maxWait, Aging: b.aging,
-		Redo: b.redo}
+		Redo: b.redo, Adapters: b.adapters}
 }
 
 // passesUnknown returns true if a replica of a kind is sent members that its kind is not known to take.
@@ -137,7 +138,8 @@ func poolSize(sp *config.Specialist, rep *config.Replica) (int, error) {
 
 func boundsOf(cfg *config.Config, sp *config.Specialist, rep *config.Replica) gateBounds {
 	b := gateBounds{sp.Scheduler.MaxRunning, sp.Scheduler.MaxWaiting, cfg.Limits.MaxQueueWait, sp.Scheduler.Aging,
-		sp.Scheduler.RedoShare}
+		sp.Scheduler.RedoShare,
+		gate.AdapterBounds{Overtakes: sp.Scheduler.AdapterOvertakes, AtOnce: sp.Scheduler.MaxAdapters}}
 	if rep.MaxRunning > 0 {
 		b.maxRunning = rep.MaxRunning
 	}

@@ -75,6 +75,12 @@ type Scheduler struct {
 	// Share of a replica's time for computing again what preempted requests had; beyond it the more urgent wait for the
 	// next place, unless that would cost them a deadline. 0 = no bound.
 	RedoShare float64 `yaml:"redo_share" default:"0.03" range:"0..1"`
+	// A waiting request lets so many later ones of its tenant and priority go ahead whose LoRA adapter is running,
+	// while its own is not; 0 = none. Requests with a deadline let none go ahead.
+	AdapterOvertakes int `yaml:"adapter_overtakes" default:"4" range:"0..64"`
+	// Adapters that one engine takes at once: with fewer running none goes ahead. 0 = as many as the engine says, or
+	// one if it does not.
+	MaxAdapters int `yaml:"max_adapters" default:"0" range:"0..4096"`
 	// Draft tokens that admission reserves for one request; 0 = no speculation.
 	SpeculativeWindow int `yaml:"speculative_window" default:"0" range:"0..64"`
 	// Prompt tokens prefilled in one step beside running decodes.

@@ -96,6 +96,9 @@ func (d *Dispatch) enter(ctx context.Context, began time.Duration) error {
 		d.away.refused(err)
 		return place.Cause(ctx, err)
 	}
+	if q.Draft > 0 {
+		d.turn.at.Speculate(d.turn.place.Speculative())
+	}
 	d.admitted(in)
 	return nil
 }

@@ -98,6 +98,9 @@ func (p *Place) Admit(ctx context.Context, r *gate.Request, d fleet.Demand, cloc
 // Admitted reports whether there is a place at the Gate.
 func (p *Place) Admitted() bool { return p.ticket != nil }
 
+// Speculative reports whether the Gate has reserved the request's whole draft window.
+func (p *Place) Speculative() bool { return p.ticket.Speculative() }
+
 // Waited returns how long the request waited for its place.
 func (p *Place) Waited() time.Duration { return p.ticket.Waited() }
 

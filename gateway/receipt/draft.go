@@ -62,6 +62,13 @@ func (d *Draft) Attempt(specialist, step, replica string, predicted int, now tim
 // Queued adds time that the turn waited for a place.
 func (a *Attempt) Queued(waited time.Duration) { a.QueueMs += Ms(waited) }
 
+// Speculate records whether the whole draft window was reserved for the turn.
+func (a *Attempt) Speculate(reserved bool) {
+	if a.Speculation = SpeculationEngines; reserved {
+		a.Speculation = SpeculationReserved
+	}
+}
+
 // Delivered records how many tokens of the prompt the engine had in its cache.
 func (a *Attempt) Delivered(tokens int) { a.DeliveredTokens = &tokens }
 

@@ -109,11 +109,21 @@ type Attempt struct {
 	Outcome         string  `json:"outcome"`                           // ok, or the error's code
 	Detail          string  `json:"detail,omitempty"`
 	// why it was asked again without what another engine had computed
-	Fallback string  `json:"fallback,omitempty"`
-	Ms       float64 `json:"ms"`
+	Fallback string `json:"fallback,omitempty"`
+	// reserved | engine: how it was admitted; absent if its specialist has no speculative window
+	Speculation string  `json:"speculation,omitempty"`
+	Ms          float64 `json:"ms"`
 
 	opened time.Duration // since the request's arrival
 }
+
+// How a turn was admitted before an engine that speculates.
+const (
+	SpeculationReserved = "reserved" // its whole draft window has its blocks
+	// It has blocks for one token a step, or the pool is not modelled. No API of an engine takes that as an order:
+	// whether it drafts, and what it does when its own pool is full, is its own.
+	SpeculationEngines = "engine"
+)
 
 // OK is the outcome of an attempt that did not fail.
 const OK = "ok"

@@ -48,7 +48,8 @@ func (m *Model) pass(l *Lease, r *Request, rank queue.Rank, now scheduler.Time) 
 	}
 }
 
-// admitWaiting settles the head of the queue while it fits, or it is too late for it.
+// admitWaiting settles the head of the queue while it fits, or it is too late for it. A later request may go ahead of
+// one that fits, see grouping.
 func (m *Model) admitWaiting(now scheduler.Time) {
 	m.waiting.recheck = false
 	m.waiting.backlog.Lift(now)
@@ -67,6 +68,7 @@ func (m *Model) admitWaiting(now scheduler.Time) {
 			m.makeRoom(w, now)
 			return
 		}
+		w, reuse = m.next(w, reuse, now)
 		cost := 0
 		if !w.req.Paid {
 			cost = m.engine.cost(&w.req, reuse)
@@ -100,6 +102,7 @@ func (m *Model) makeRoom(head *Waiter, now scheduler.Time) {
 		s.yielding = s.yielding[:before]
 		return
 	}
+	head.claims = true
 	for _, l := range s.yielding[before:] {
 		redo.spend(m.engine.lostTime(l, now))
 		l.yielding = true

@@ -7,6 +7,7 @@ type Observed struct {
 	KVUsage                           float64 // used part of its KV cache, 0…1
 	Running, Waiting                  int     // requests, of all gateways
 	Preemptions                       uint64  // since it started
+	MaxAdapters                       int     // that it takes at once; 0 if it does not say
 	HasUsage, HasLoad, HasPreemptions bool
 }
 

@@ -22,5 +22,8 @@
 //  12. While a block is overcommitted none is free and no request is admitted; blocks that come free cover the oldest
 //     lease first.
 //  13. What makes room wakes the waiters that it admits, and no other.
-//  14. A waiter at the head that fits is admitted at once, unless a deadline holds it back.
+//  14. A waiter at the head that fits is admitted at once, unless a deadline holds it back, or a later request of
+//     its tenant and level goes ahead with an adapter that is at hand.
+//  15. A request is overtaken at most AdapterBounds.Overtakes times by later ones of its tenant and level, and never if
+//     it has a deadline or resumes.
 package gate

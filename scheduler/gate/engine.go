@@ -102,6 +102,7 @@ func (e *engine) slack(r *Request, reuse int, wait time.Duration, now scheduler.
 // start makes l run for r, which fits.
 func (e *engine) start(l *Lease, r *Request, place place, now scheduler.Time) {
 	l.id, l.rank, l.waited, l.admitted, l.tenant = r.ID, place.rank, now-place.queued, now, r.Tenant
+	l.adapter = r.Adapter
 	l.shape, l.generated, l.maxNew, l.whole = r.shape(), r.Resume, r.MaxNew, r.Whole
 	l.resumed = r.Resume
 	l.others, l.preemptible, l.deadline, l.watcher = e.roster.prefilling, r.Victim, maxTime, r.Watcher

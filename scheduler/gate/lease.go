@@ -14,6 +14,7 @@ type Lease struct {
 	id        string     // of its request, while it runs
 	rank      queue.Rank // its priority is what age had made of it when it started
 	tenant    string
+	adapter   string // "" is the model itself
 	shape     shape
 	maxNew    int            // tokens of a sequence; 0 is not stated
 	deadline  scheduler.Time // maxTime means never

@@ -40,14 +40,16 @@ type totals struct {
 func NewModel(cfg Config, origin time.Time) (*Model, error) {
 	if cfg.Blocks < 0 || !cfg.possible() {
 		return nil, fmt.Errorf(
-			"%w: %d blocks, %d running, %d waiting for %v, aging every %v, %v of the time for work done again",
-			scheduler.ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging, cfg.Redo)
+			"%w: %d blocks, %d running, %d waiting for %v, aging every %v, %v of the time for work done again, "+
+				"adapters %+v", scheduler.ErrConfig, cfg.Blocks, cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait, cfg.Aging,
+			cfg.Redo, cfg.Adapters)
 	}
 	m := &Model{jitter: cfg.Jitter, returning: returning{cfg.Promised, origin}}
 	m.engine.origin, m.engine.maxRunning, m.engine.roster.lowest = origin, cfg.MaxRunning, math.MaxInt
 	m.waiting.maxWaiting, m.waiting.maxWait = cfg.MaxWaiting, cfg.MaxWait
 	m.waiting.backlog = queue.Backlog[*Waiter]{Weight: cfg.Weights, Aging: cfg.Aging, Ceiling: cfg.AgingCeiling}
 	m.preemption.redo.allow(cfg.Redo, 0)
+	m.engine.roster.grouping.bounds = cfg.Adapters
 	if cfg.Blocks > 0 {
 		pool, err := kvpool.NewPool(cfg.Blocks, cfg.BlockSize)
 		if err != nil {

@@ -28,11 +28,15 @@ func (m *Model) Reconfigure(cfg Config, now scheduler.Time) {
 	m.engine.maxRunning, m.waiting.maxWaiting, m.waiting.maxWait = cfg.MaxRunning, cfg.MaxWaiting, cfg.MaxWait
 	m.waiting.backlog.SetAging(cfg.Aging)
 	m.preemption.redo.allow(cfg.Redo, now)
+	m.engine.roster.grouping.bounds = cfg.Adapters
 	m.admitWaiting(now)
 }
 
 // Reconcile corrects the model by what the engine says, see Gate.Reconcile.
 func (m *Model) Reconcile(o Observed, now scheduler.Time) {
+	if o.MaxAdapters > 0 {
+		m.engine.roster.grouping.told = o.MaxAdapters
+	}
 	b, c := &m.engine.ledger, &m.calibration
 	if b.pool == nil {
 		return

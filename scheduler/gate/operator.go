@@ -16,7 +16,8 @@ func (g *Gate) Probe(r Request) scheduler.Answer {
 	return g.model.Probe(&r, now)
 }
 
-// Reconfigure changes the bounds: of cfg count MaxRunning, MaxWaiting, MaxWait, Aging and Redo. Running and waiting
+// Reconfigure changes the bounds: of cfg count MaxRunning, MaxWaiting, MaxWait, Aging, Redo and
+// Adapters. Running and waiting
 // requests keep what they have; what fits now is admitted. It panics on bounds that New would refuse.
 func (g *Gate) Reconfigure(cfg Config) {
 	now := g.lock(time.Time{})

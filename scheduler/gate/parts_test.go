@@ -45,9 +45,6 @@ func (t *Ticket) Answered(tokens int) {
 	}
 }
 
-// Speculative reports whether t has room for its whole draft window.
-func (t *Ticket) Speculative() bool { return t.lease.step > 1 }
-
 // Preempted returns a channel that is closed when t has to give way.
 func (t *Ticket) Preempted() <-chan struct{} {
 	c := make(closing)

@@ -35,11 +35,14 @@ type Config struct {
 	// urgent request waits for the next place that comes free by itself, unless that would be too late for its
 	// deadline.
 	Redo float64
+
+	Adapters AdapterBounds // how the waiting are grouped by adapter; the zero value does not group them
 }
 
 // possible reports whether the bounds, which may change, are possible.
 func (c *Config) possible() bool {
-	return c.MaxRunning >= 1 && c.MaxWaiting >= 0 && c.MaxWait >= 0 && c.Aging >= 0 && c.Redo >= 0 && c.Redo <= 1
+	return c.MaxRunning >= 1 && c.MaxWaiting >= 0 && c.MaxWait >= 0 && c.Aging >= 0 && c.Redo >= 0 && c.Redo <= 1 &&
+		c.Adapters.Overtakes >= 0 && c.Adapters.AtOnce >= 0
 }
 
 // Request is what a Gate must know to admit.
@@ -53,9 +56,9 @@ type Request struct {
 	MaxNew       int                // tokens of a sequence at most, those of Resume included; 0 is not stated
 	Deadline     time.Time          // of the whole answer; zero means none
 	TTFTDeadline time.Time          // of the first token; zero means none
-	Adapter      string
+	Adapter      string             // its group among the waiting, see AdapterBounds; "" is the model itself
 	Tenant       string
-	// speculative window, tokens; 0 means no speculation. Without room for all of it the request is not speculated
+	// speculative window, tokens; 0 means no speculation. Without room for all of it one token a step is reserved
 	Draft     int
 	OfferBack bool // another specialist may answer it: a long wait is offered back as a Refusal that is Offered
 	// another specialist keeps it waiting for so long: as long a wait is refused as well; 0 is no bound

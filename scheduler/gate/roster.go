@@ -16,6 +16,7 @@ type roster struct {
 	withDeadline int      // leases
 	lowest       int      // no victim has a priority below it
 	occupancy    occupancy
+	grouping     grouping
 }
 
 // add counts l among the running.
@@ -34,6 +35,7 @@ func (s *roster) add(l *Lease, now scheduler.Time) {
 	}
 	s.sequences += l.shape.sequences()
 	s.occupancy.set(s.sequences, now)
+	s.grouping.begin(l.adapter)
 }
 
 // remove takes l out.
@@ -49,6 +51,7 @@ func (s *roster) remove(l *Lease, now scheduler.Time) {
 	}
 	s.sequences -= l.shape.sequences()
 	s.occupancy.set(s.sequences, now)
+	s.grouping.end(l.adapter)
 	s.prefilled(l)
 	if l.yielding {
 		s.yielding = without(s.yielding, l)
@@ -79,11 +82,14 @@ func (s *roster) outranked(priority int) bool {
 
 // check proves that the counts are those of the leases.
 func (s *roster) check() error {
-	yielding, prefilling, sequences := 0, 0, 0
+	yielding, prefilling, sequences, adapters := 0, 0, 0, 0
 	for i, l := range s.leases {
 		sequences += l.shape.sequences()
 		if l.yielding {
 			yielding++
+		}
+		if l.adapter != "" {
+			adapters++
 		}
 		if l.prefilling {
 			prefilling += l.uncached
@@ -92,6 +98,12 @@ func (s *roster) check() error {
 			return fmt.Errorf("%w: ticket %s at %d of %d: priority %d, lowest %d, yielding %t", scheduler.ErrCorrupt,
 				l.id, l.index, i, l.rank.Priority, s.lowest, l.yielding)
 		}
+	}
+	for _, n := range s.grouping.running {
+		adapters -= n
+	}
+	if adapters != 0 {
+		return fmt.Errorf("%w: %d more requests have an adapter than are counted", scheduler.ErrCorrupt, adapters)
 	}
 	if yielding != len(s.yielding) || prefilling != s.prefilling || sequences != s.sequences {
 		return fmt.Errorf("%w: %d yield, counted %d; %d tokens to prefill, counted %d; %d sequences, counted %d",

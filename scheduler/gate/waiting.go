@@ -18,7 +18,10 @@ type Waiter struct {
 	expires scheduler.Time // its last moment in the queue; maxTime means never
 	leaving int            // in waiting.evictable; -1 if it is not there
 	refusal *scheduler.Refusal
-	wait    *Wait // carried for the Gate; nil if the Model is driven by another
+
+	overtaken int   // later requests that went ahead, see grouping
+	claims    bool  // running requests were told to give way for it
+	wait      *Wait // carried for the Gate; nil if the Model is driven by another
 }
 
 // Expires returns the time after which the Model must be told that w has waited too long. It returns false if w may

@@ -80,6 +80,23 @@ func (p *Preview[T]) Before(b *Backlog[T], n *Newcomer, cost func(T) int, yield 
 	}
 }
 
+// Behind yields the requests of the tenant of s, at its level, that are served after s, which is the first of them:
+// most of them at most, in order.
+func (p *Preview[T]) Behind(s T, most int, yield func(T) bool) {
+	p.contenders = p.contenders[:0]
+	p.add(contender[T]{account: s.entry().account})
+	c := &p.contenders[0]
+	for i := range most + 1 {
+		at, waits := c.next()
+		if !waits {
+			return
+		}
+		if r := c.take(at); i > 0 && !yield(r) {
+			return
+		}
+	}
+}
+
 // play yields the requests of l before n, and reports whether to go on.
 func (p *Preview[T]) play(b *Backlog[T], l *lane[T], n *Newcomer, cost func(T) int, yield func(T) bool) bool {
 	p.enter(b, l, n)
