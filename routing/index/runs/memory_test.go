@@ -73,7 +73,7 @@ func TestMemoryCapCoversTierMaps(t *testing.T) {
 	const limit = 16 << 20
 	x, _ := New(index.Config{MaxBytes: limit})
 	x.Admit(0)
-	for i := range uint64(300) {
+	for i := range uint64(500) {
 		c := indextest.Chain(1000, fmt.Sprint(i))
 		x.Apply(index.Batch{Seq: i + 1,
 			Ops: []index.Op{{Kind: index.Store, Tier: index.CPU, Blocks: c, RootKnown: true}}})
@@ -82,7 +82,7 @@ func TestMemoryCapCoversTierMaps(t *testing.T) {
 		}
 	}
 	if st := x.Stats(); st.Evicted == 0 || st.Refused > 0 || st.Blocks < 50_000 ||
-		uint64(st.Blocks)+st.Evicted != 300_000 {
+		uint64(st.Blocks)+st.Evicted != 500_000 {
 		t.Fatalf("%+v", st)
 	}
 	if err := x.Check(); err != nil {
