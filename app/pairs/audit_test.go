@@ -31,6 +31,7 @@ func (c *cell) audit() {
 	c.auditCaches()
 	c.auditHeard()
 	c.auditCharges()
+	c.auditShadows()
 	c.judgeAll("compile")
 	c.auditSamples()
 	c.auditLedgers()
@@ -139,6 +140,23 @@ func (c *cell) auditReceipt(a *answer) {
 	for _, f := range c.features {
 		if f.seen != nil && f.seen(a) {
 			c.showed(f.name)
+		}
+	}
+}
+
+// auditShadows holds comparisons to the whole answers of one specialist, or adapter, whose copies another was sent. A
+// copy that is with a second choice when that is asked itself ends.
+func (c *cell) auditShadows() {
+	of := map[string]float64{}
+	for _, a := range append(slices.Clone(c.asked), c.early...) {
+		if sp := a.head.Get("X-Shadow"); a.done && (sp != a.specialist() || a.head.Get("X-Adapter") != "") {
+			of[sp]++
+		}
+	}
+	for _, sp := range names {
+		n := c.Metric("http://admin", "octet_shadows_total", `specialist="`+sp+`"`, `outcome="compared"`)
+		if n > of[sp] {
+			c.t.Errorf("%v answers of %s are compared with others', %v may be", n, sp, of[sp])
 		}
 	}
 }

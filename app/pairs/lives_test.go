@@ -1,0 +1,111 @@
+package pairs
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+// lifeFeatures are what happens to a request while it waits and runs.
+var lifeFeatures = []*feature{
+	{
+		name: "preemption", sets: []string{"LEAD.scheduler.max_running=1"},
+		midway: func(c *cell) {
+			for range c.answering() {
+				c.beside(func() { c.ask("rival", true, named(c.lead, 10, 16)) })
+			}
+			time.Sleep(5 * step) // in a bubble
+		},
+		seen: func(a *answer) bool { return a.receipt != nil && a.receipt.Result.Preempted > 0 },
+	},
+	{
+		name:   "takeover",
+		before: func(c *cell) { c.fault(c.answering()[0], `{"kind":"die_after_tokens","k":4,"times":1}`) },
+		shape:  func(c *cell, q *question) { q.mayIf(c.lead == "gamma", "upstream_reset") },
+		seen:   func(a *answer) bool { return a.receipt != nil && a.receipt.Result.Continued > 0 },
+	},
+	{
+		name: "failed takeover",
+		before: func(c *cell) {
+			for _, name := range c.answering() {
+				c.fault(name, `{"kind":"die_after_tokens","k":4,"times":99}`)
+			}
+		},
+		between: func(c *cell) { c.mend(); time.Sleep(2 * time.Second) }, // in a bubble
+		may:     []string{"upstream_reset", "no_healthy_replica"},
+		shape:   func(c *cell, q *question) { q.mayIf(c.lead == "gamma", "breaker_open") },
+		seen:    func(a *answer) bool { return a.code == "upstream_reset" && a.text != "" },
+	},
+	{
+		name:   "retry",
+		before: func(c *cell) { c.fault(c.answering()[0], `{"kind":"die_after_headers","times":1}`) },
+		shape:  func(c *cell, q *question) { q.mayIf(c.lead == "gamma", "upstream_reset") },
+		seen: func(a *answer) bool {
+			return a.receipt != nil && slices.ContainsFunc(a.receipt.Attempts, func(at attempt) bool {
+				return at.Outcome == "upstream_reset"
+			})
+		},
+	},
+	{
+		name: "no rate", sets: []string{"LEAD.scheduler.max_running=1", "LEAD.scheduler.max_waiting=0"},
+		before: func(c *cell) { c.hold(c.lead, 60) },
+		may:    []string{"queue_full"},
+		seen:   func(a *answer) bool { return a.code == "queue_full" },
+	},
+	{
+		name: "floor",
+		before: func(c *cell) {
+			c.control(http.MethodPut, "http://admin/admin/knobs/priority_floor.review",
+				`{"value": 0, "by": "me", "why": "a test", "for": "60s"}`)
+		},
+		midway: func(c *cell) {
+			a := c.ask("rival", true, func(q *question) {
+				delete(q.headers, "Idempotency-Key")
+				q.headers["X-Priority"], q.must = "-5", "priority_floor"
+			})
+			if a.code == "priority_floor" {
+				c.showed("floor")
+			}
+		},
+	},
+	{
+		name: "drain",
+		midway: func(c *cell) {
+			c.control(http.MethodPost, "http://admin/admin/drain/"+c.answering()[0], "{}")
+		},
+		between: func(c *cell) {
+			c.control(http.MethodDelete, "http://admin/admin/drain/"+c.answering()[0], "{}")
+			c.showed("drain")
+		},
+		shape: func(c *cell, q *question) { q.mayIf(c.lead == "gamma", "no_healthy_replica") },
+	},
+	{
+		name: "reload",
+		midway: func(c *cell) { // what the other feature does meanwhile is done under both configurations
+			before := c.enters()
+			c.reload(c.lead0("scheduler.aging=1s"))
+			if after := c.enters(); after != before {
+				c.t.Errorf("acme can open %d more requests, before the reload %d", after, before)
+			}
+			for _, f := range c.features {
+				if f.midway != nil && f.name != "reload" {
+					f.midway(c)
+				}
+			}
+			c.showed("reload")
+		},
+	},
+	{
+		name: "late verdict",
+		midway: func(c *cell) { // there is no answer yet
+			if status, counted := c.judge("acme", "no such receipt", "compile"); status != 404 || counted {
+				c.t.Errorf("a verdict on nothing: status %d, counted %v", status, counted)
+			}
+		},
+		after: func(c *cell) {
+			c.judgeAll("test")
+			c.reload(c.lead0("scheduler.aging=2s"))
+			c.showed("late verdict")
+		},
+	},
+}

@@ -1,0 +1,100 @@
+package pairs
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// routeFeatures decide where a request goes, and by when.
+var routeFeatures = []*feature{
+	{name: "shadow", shape: unsure, seen: func(a *answer) bool { return a.head.Get("X-Shadow") != "" }},
+	{
+		name:   "probation",
+		before: func(c *cell) { c.sets = append(c.sets, c.lead0("version=2")); c.reload() },
+		seen: func(a *answer) bool {
+			return a.receipt != nil && strings.HasSuffix(a.receipt.Decision.Rule, "is on probation") ||
+				a.head.Get("X-Shadow") != ""
+		},
+	},
+	{
+		name: "second choice", sets: []string{"LEAD.scheduler.max_running=1", "LEAD.scheduler.max_waiting=0"},
+		shape:  unsure,
+		before: func(c *cell) { c.hold(c.lead, 120) },
+		may:    []string{"queue_full"},
+		seen: func(a *answer) bool {
+			return a.done && a.receipt != nil && a.receipt.Result.Specialist == a.second && a.model == "octet"
+		},
+	},
+	{
+		name: "stickiness", sets: []string{"auth.tenants[0].specialists[2]=beta", "router.stickiness.margin=1"},
+		shape: header("X-Session-Id", "talk"),
+		before: func(c *cell) { // both talk to beta; then acme may not any more
+			for _, tenant := range []string{"acme", "rival"} {
+				c.ask(tenant, false, func(q *question) { q.lead, q.second = "beta", c.lead })
+			}
+			c.sets = slices.DeleteFunc(c.sets, func(s string) bool { return strings.Contains(s, "=beta") })
+			c.reload()
+			c.forgetHeard()
+		},
+		audit: func(c *cell, a *answer) {
+			if a.done && a.tenant == "rival" && a.model == "octet" && a.specialist() != "beta" {
+				c.t.Errorf("%s leaves its conversation for %s", a.id, a.specialist())
+			}
+		},
+		seen: func(a *answer) bool {
+			return a.receipt != nil && strings.HasPrefix(a.receipt.Decision.Rule, "the conversation stays")
+		},
+	},
+	{
+		name: "slo",
+		midway: func(c *cell) {
+			for _, path := range []string{"/v1/slo", "/v1/models"} {
+				var told any
+				if status := c.read("acme", path, &told); status != http.StatusOK {
+					c.t.Errorf("%s: status %d", path, status)
+				}
+				if text := fmt.Sprint(told); strings.Contains(text, "beta") || !strings.Contains(text, "alpha") {
+					c.t.Errorf("acme reads %s", text)
+				}
+			}
+			if status := c.read("acme", "/v1/slo/beta", nil); status != http.StatusNotFound {
+				c.t.Errorf("acme reads of beta: status %d", status)
+			}
+			if status := c.read("rival", "/v1/slo/beta", nil); status != http.StatusOK {
+				c.t.Errorf("rival reads of beta: status %d", status)
+			}
+			q := c.question("acme", false) // is not charged
+			if status, _ := c.post("acme", "/v1/route", q.body()); status != http.StatusOK && len(q.may) == 0 &&
+				status != http.StatusTooManyRequests {
+				c.t.Errorf("acme's decision: status %d", status)
+			}
+			c.showed("slo")
+		},
+	},
+	{
+		name: "deadline", shape: header("X-Deadline-Ms", "3500"), may: []string{"deadline_unachievable"},
+		sets:  onePlace,
+		after: func(c *cell) { c.hopeless("deadline", "X-Deadline-Ms", "120") },
+	},
+	{
+		name: "first token", shape: header("X-TTFT-Deadline-Ms", "1500"), may: []string{"deadline_unachievable"},
+		sets:  onePlace,
+		after: func(c *cell) { c.hopeless("first token", "X-TTFT-Deadline-Ms", "5") },
+	},
+	{
+		name: "leg", lead: "gamma",
+		seen: func(a *answer) bool {
+			return a.receipt != nil && len(a.receipt.Attempts) > 1 && a.receipt.Attempts[0].Replica == "gamma-p"
+		},
+	},
+	{
+		name: "adapter", shape: func(c *cell, q *question) { q.model = c.lead + ":gdb-v2" },
+		seen: func(a *answer) bool { return a.done && a.head.Get("X-Adapter") == "gdb-v2" },
+	},
+}
+
+// onePlace has each replica run one request at a time.
+var onePlace = []string{"specialists[0].scheduler.max_running=1", "specialists[1].scheduler.max_running=1",
+	"specialists[2].scheduler.max_running=1"}
