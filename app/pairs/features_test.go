@@ -3,14 +3,16 @@ package pairs
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // feature is one side of a pair. Its hooks run in the order of the script, see run.
 type feature struct {
 	name    string
-	sets    []string // keys of the configuration; LEAD is the specialist that is asked
-	lead    string   // the specialist that is asked; "" leaves it
-	may     []string // codes in which questions may end because of it
+	sets    []string          // keys of the configuration; LEAD is the specialist that is asked
+	world   *strings.Replacer // of the configuration's text; nil leaves it
+	lead    string            // the specialist that is asked; "" leaves it
+	may     []string          // codes in which questions may end because of it
 	shape   func(*cell, *question)
 	before  func(*cell)          // before the first question
 	midway  func(*cell)          // while a stream of each tenant is open
@@ -35,6 +37,14 @@ func named(model string, priority int, tokens int) func(*question) {
 		q.headers = map[string]string{"X-Priority": fmt.Sprint(priority)}
 		q.may = append(q.may, "queue_full", "kv_exhausted", "deadline_unachievable", "no_healthy_replica",
 			"upstream_reset", "breaker_open", "priority_floor")
+	}
+}
+
+// least is named with the lowest priority.
+func least(model string) func(*question) {
+	return func(q *question) {
+		named(model, -50, 4)(q)
+		q.may = append(q.may, "quota_exceeded", "idempotency_conflict")
 	}
 }
 

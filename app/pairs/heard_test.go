@@ -3,6 +3,7 @@ package pairs
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -106,4 +107,11 @@ func (c *cell) auditModel(a *answer, h heard) {
 func (a *answer) forgone(specialist string) bool {
 	return a.receipt.Result.Code != "" || a.receipt.Decision.Second == specialist ||
 		a.receipt.Decision.Specialist != a.lead
+}
+
+// sent returns true if an engine was sent a request.
+func (c *cell) sent(engine, id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.heard, func(h heard) bool { return h.engine == engine && h.id == id })
 }

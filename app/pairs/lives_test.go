@@ -80,6 +80,48 @@ var lifeFeatures = []*feature{
 		shape: func(c *cell, q *question) { q.mayIf(c.lead == "gamma", "no_healthy_replica") },
 	},
 	{
+		name: "withdrawal",
+		midway: func(c *cell) {
+			gone := c.answering()[0]
+			c.Replica(gone).Fleet.ShutDown(time.Time{}, time.Now())
+			a := c.ask("rival", true, func(q *question) { delete(q.headers, "Idempotency-Key") })
+			if c.sent(gone, a.id) {
+				c.t.Errorf("%s has announced its end and is sent %s", gone, a.id)
+			}
+			c.showed("withdrawal")
+		},
+		between: func(c *cell) { c.Replica(c.answering()[0]).Fleet.Undrain() },
+		shape: func(c *cell, q *question) {
+			q.mayIf(c.lead == "gamma", "no_healthy_replica")
+			q.mayIf(c.has("failed takeover"), "breaker_open")
+		},
+	},
+	{
+		name: "shedding", sets: []string{"LEAD.scheduler.max_running=1", "LEAD.scheduler.max_waiting=4",
+			"LEAD.slo.escalation.hold=200ms", "LEAD.slo.escalation.shed=0.6", "LEAD.slo.escalation.calm=1s"},
+		before: func(c *cell) { // the queue is full, and holds so for two holds and more
+			for range 6 * len(c.answering()) {
+				c.beside(func() { c.ask("rival", true, named(c.lead, 10, 120)) })
+				time.Sleep(time.Millisecond)
+			}
+			floored := false
+			for range 6 { // from one hold to the next
+				time.Sleep(150 * time.Millisecond)
+				a := c.ask("acme", true, least(c.lead))
+				if floored = floored || a.code == "priority_floor"; floored {
+					c.showed("shedding")
+				}
+				if floored && a.code != "priority_floor" {
+					c.t.Errorf("%s is answered %q, though the floor is above it", a.id, a.code)
+				}
+				if a.code == "priority_floor" && a.head.Get("Retry-After") == "" && !c.has("floor") {
+					c.t.Errorf("%s: %s without a time", a.id, a.code)
+				}
+			}
+		},
+		may: []string{"queue_full", "priority_floor"},
+	},
+	{
 		name: "reload",
 		midway: func(c *cell) { // what the other feature does meanwhile is done under both configurations
 			before := c.enters()

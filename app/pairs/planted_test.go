@@ -87,6 +87,13 @@ func Or(s string, on bool) string {
 	return s
 }
 
+func But[T any](v T, on bool) (none T) {
+	if on {
+		return none
+	}
+	return v
+}
+
 func Other(n, other int, on bool) int {
 	if on {
 		return other

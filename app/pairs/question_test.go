@@ -216,3 +216,11 @@ func (c *cell) read(tenant, path string, into any) int {
 	}
 	return resp.StatusCode
 }
+
+// profile is the one by which the last replica was chosen.
+func (a *answer) profile() string {
+	if a.receipt == nil || len(a.receipt.Routing) == 0 {
+		return ""
+	}
+	return a.receipt.Routing[len(a.receipt.Routing)-1].Profile
+}

@@ -90,6 +90,26 @@ var routeFeatures = []*feature{
 		},
 	},
 	{
+		name: "rules", world: strings.NewReplacer("    profile: cache-aware\n", ""),
+		sets: []string{"limits.profile_headers[0]=X-Shade",
+			"LEAD.profiles[0].when.header.X-Shade=dark", "LEAD.profiles[0].use=shaded", "LEAD.profiles[1].use=cache-aware"},
+		shape: func(_ *cell, q *question) {
+			if q.tenant == "acme" {
+				q.headers["X-Shade"] = "dark"
+			}
+		},
+		audit: func(c *cell, a *answer) {
+			want := "cache-aware"
+			if a.headers["X-Shade"] != "" {
+				want = "shaded"
+			}
+			if a.done && a.specialist() == c.lead && a.profile() != want {
+				c.t.Errorf("%s goes by the profile %q", a.id, a.profile())
+			}
+		},
+		seen: func(a *answer) bool { return a.receipt != nil && a.profile() == "shaded" },
+	},
+	{
 		name: "adapter", shape: func(c *cell, q *question) { q.model = c.lead + ":gdb-v2" },
 		seen: func(a *answer) bool { return a.done && a.head.Get("X-Adapter") == "gdb-v2" },
 	},

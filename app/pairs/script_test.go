@@ -54,7 +54,7 @@ func (c *cell) hopeless(feature, header, ms string) {
 		switch {
 		case a.code == "deadline_unachievable" && a.ended < 5*time.Millisecond: // a leg before it may have run
 			c.showed(feature)
-		case a.code == "queue_full" && slices.Contains(a.may, a.code):
+		case (a.code == "queue_full" || a.code == "priority_floor") && slices.Contains(a.may, a.code):
 		default:
 			c.t.Errorf("%s: %q after %v where no replica can be in time", a.id, a.code, a.ended)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,7 @@ router: {detectors: false, fallback: alpha, classifier: {viable: 0.15}}
 intents:
   review: {shadow_threshold: 0.85, divert_threshold: 0.40}
 shadow: {max_concurrent: 16, timeout: 3s}
+profiles: {shaded: {filter: [health, role, adapter, breaker], score: [{least-load: 1}], pick: max-score}}
 specialists:
   - name: alpha
     tokenizer: builtin
@@ -128,6 +130,7 @@ type cell struct {
 	features []*feature
 	lead     string // the specialist that is asked
 	sets     []string
+	yaml     string
 
 	mu      sync.Mutex // guards all below
 	heard   []heard
@@ -159,10 +162,13 @@ var yaml = strings.NewReplacer("ACME", keyOf("acme"), "RIVAL", keyOf("rival")).R
 // open starts the world with the features' configuration.
 func open(t testing.TB, features ...*feature) *cell {
 	c := &cell{Bubble: apptest.NewBubble(t, engines()), t: t, features: features, lead: "alpha",
-		shown: map[string]bool{}}
+		yaml: yaml, shown: map[string]bool{}}
 	for _, f := range features {
 		if f.lead != "" {
 			c.lead = f.lead
+		}
+		if f.world != nil {
+			c.yaml = f.world.Replace(c.yaml)
 		}
 	}
 	for _, f := range features {
@@ -171,11 +177,16 @@ func open(t testing.TB, features ...*feature) *cell {
 		}
 	}
 	c.Hear = c.hear
-	c.Serve(yaml, c.sets...)
+	c.Serve(c.yaml, c.sets...)
 	c.believe()
 	c.startCharges()
 	time.Sleep(100 * time.Millisecond) // in a bubble: engines have told what they hold
 	return c
+}
+
+// has returns true if the cell is under a feature of that name.
+func (c *cell) has(name string) bool {
+	return slices.ContainsFunc(c.features, func(f *feature) bool { return f.name == name })
 }
 
 // at is the number of the lead in the configuration.
@@ -209,7 +220,7 @@ func (c *cell) believe() {
 // reload puts the configuration in force again, with keys overridden.
 func (c *cell) reload(sets ...string) {
 	c.t.Helper()
-	if err := c.App.Apply(context.Background(), c.Config(yaml, append(sets, c.sets...)...)); err != nil {
+	if err := c.App.Apply(context.Background(), c.Config(c.yaml, append(sets, c.sets...)...)); err != nil {
 		c.t.Fatal(err)
 	}
 	c.believe()
