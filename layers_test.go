@@ -42,6 +42,7 @@ var mayImport = map[string][]string{
 	"engine/emulator": {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/tiny", "kvpool",
 		"routing/events", "routing/index", "scheduler", "scheduler/core"},
 	"engine/emulator/tiny": {"kvpool"},
+	"engine/enginetest":    {"engine"},
 	"engine/openai": {"engine", "internal/contain", "internal/dialing", "internal/http1/client",
 		"internal/http1/field", "internal/http1/poll"},
 	"engine/tokenizers": {"engine", "engine/bpe", "engine/chattemplate", "engine/openai", "engine/tokens",

@@ -17,6 +17,7 @@ import (
 	"octet/routing/belief"
 	"octet/routing/events"
 	"octet/routing/events/grpcstream"
+	"octet/routing/events/redisstream"
 	"octet/routing/events/zmqstream"
 	"octet/routing/index"
 )
@@ -186,11 +187,7 @@ func TestABridgeCarriesAnEnginesZMQIntoRedis(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	b, err := redisPublisher(server.Addr, "octet:kv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := redisAs(t, redisstream.Config{Addr: server.Addr})
 	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(a, b), "events.redis.addr="+server.Addr)
 	w.follows("a leak in the arena")
 	server.Kill() // what was there is gone with it
@@ -236,11 +233,7 @@ func (l *lossy) drop(n int) {
 
 func TestAStaleReplicaIsAskedWhatItHolds(t *testing.T) {
 	server := redistest.Start(t)
-	p, err := redisPublisher(server.Addr, "octet:kv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := redisAs(t, redisstream.Config{Addr: server.Addr})
 	bad := []*lossy{{Publisher: p}, {Publisher: p}}
 	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(bad[0], bad[1]), "events.redis.addr="+server.Addr)
 	w.follows("a torn read")
@@ -260,11 +253,7 @@ func TestAStaleReplicaIsAskedWhatItHolds(t *testing.T) {
 
 func TestAnIndexOutlivesItsGateway(t *testing.T) {
 	server := redistest.Start(t)
-	p, err := redisPublisher(server.Addr, "octet:kv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := redisAs(t, redisstream.Config{Addr: server.Addr})
 	file := filepath.Join(t.TempDir(), "index.snapshot")
 	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(p, p), "events.redis.addr="+server.Addr,
 		"events.snapshot.file="+file, "events.snapshot.interval=100ms",
@@ -327,11 +316,7 @@ func TestEnginesWithoutEventsAreScoredByWhatWasRoutedThere(t *testing.T) {
 
 func TestASourceThatIsGoneForLongIsNotTrusted(t *testing.T) {
 	server := redistest.Start(t)
-	p, err := redisPublisher(server.Addr, "octet:kv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := redisAs(t, redisstream.Config{Addr: server.Addr})
 	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(p, p), "events.redis.addr="+server.Addr,
 		"events.trust_for=1s")
 	w.follows("a bad cast")

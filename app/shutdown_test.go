@@ -11,6 +11,7 @@ import (
 
 	"octet/internal/redistest"
 	"octet/routing/events"
+	"octet/routing/events/redisstream"
 )
 
 // goesTo posts the same prompt n times and fails unless every answer is from that replica.
@@ -29,11 +30,7 @@ func (w *world) goesTo(replica, body string, n int) {
 // blocks, answers and has good probes; until its next life is heard of, or an operator undrains it. MOD2-45
 func TestAShutdownEventSendsTheNextRequestElsewhere(t *testing.T) {
 	server := redistest.Start(t)
-	p, err := redisPublisher(server.Addr, "octet:kv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := redisAs(t, redisstream.Config{Addr: server.Addr})
 	w := newWiredWorld(t, fmt.Sprintf(pair, "", ""), pairOf(p, p), "events.redis.addr="+server.Addr,
 		"fleet.shutdown_hold=1h", "events.bind_for=0s")
 	body := lengthy("a use after free")

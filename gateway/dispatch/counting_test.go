@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"octet/engine/enginetest"
 	"octet/gateway/stream"
 )
 
@@ -25,7 +26,7 @@ func toldEvents(n, every int) (pieces [][]byte) {
 func TestTheClientSeesNothingOfTheCount(t *testing.T) {
 	w := &sink{header: http.Header{}, keep: true}
 	x := stage(t, w)
-	x.turn.rep.Kind = kindOf(t, "vllm")
+	x.turn.rep.Kind = enginetest.Kind(t, "vllm")
 	if err := x.play(&tape{pieces: toldEvents(20, 3), end: io.EOF}); err != nil || x.Relay.Delivered() != 60 {
 		t.Fatal(err, x.Relay.Delivered())
 	}
@@ -51,7 +52,7 @@ func TestWhatNothingCountsIsNotGoneOnWith(t *testing.T) {
 		{"not told, and nothing depends on it", events(50), -1, true},
 	} {
 		x := stage(t, &sink{header: http.Header{}})
-		x.turn.rep.Kind, x.Relay.MaxTokens, x.Relay.Cont = kindOf(t, "vllm"), tt.most, new(stream.Continuation)
+		x.turn.rep.Kind, x.Relay.MaxTokens, x.Relay.Cont = enginetest.Kind(t, "vllm"), tt.most, new(stream.Continuation)
 		x.Relay.TextBytes = 1 << 20
 		if err := x.play(&tape{pieces: tt.pieces[:30], end: io.ErrUnexpectedEOF}); err == nil ||
 			x.Relay.Unfinished() != tt.kept {

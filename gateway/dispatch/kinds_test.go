@@ -13,16 +13,6 @@ import (
 	"octet/routing"
 )
 
-// kindOf returns an engine's kind from the table.
-func kindOf(t testing.TB, name string) engine.Kind {
-	t.Helper()
-	k, ok := engine.AllKinds().Named(name)
-	if !ok {
-		t.Fatalf("no engine kind %q", name)
-	}
-	return k
-}
-
 // A further kind of engine is one literal: all that the gateway does with a replica follows from its columns.
 func TestAFurtherKindOfEngineIsOneLiteral(t *testing.T) {
 	made := engine.Kind{

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"octet/engine/enginetest"
 )
 
 // A llama.cpp server's stream, as recorded, is what OpenAI's own clients understand: a role first, and the usage by
@@ -33,7 +35,7 @@ func TestALlamaServersStreamIsTidied(t *testing.T) {
 	} {
 		w := &sink{header: http.Header{}, keep: true}
 		x := stage(t, w)
-		x.turn.rep.Kind = kindOf(t, c.engine)
+		x.turn.rep.Kind = enginetest.Kind(t, c.engine)
 		x.Request.Parsed.StreamOptions.IncludeUsage = c.usage
 		if err := x.play(&tape{pieces: [][]byte{bytes.Clone(recorded)}, end: io.EOF}); err != nil {
 			t.Fatal(err)

@@ -10,21 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"octet/engine"
+	"octet/engine/enginetest"
 	"octet/gateway/ensemble"
 	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
 )
-
-// kindOf returns an engine's kind from the table.
-func kindOf(t testing.TB, name string) engine.Kind {
-	t.Helper()
-	k, ok := engine.AllKinds().Named(name)
-	if !ok {
-		t.Fatalf("no engine kind %q", name)
-	}
-	return k
-}
 
 // hopOf is a dispatch of a body to a replica of one kind, at a step.
 func hopOf(t testing.TB, step, kindName, body string) *ensemble.Hop {
@@ -45,7 +36,7 @@ func hopOf(t testing.TB, step, kindName, body string) *ensemble.Hop {
 	}
 	return &ensemble.Hop{
 		Step: routing.Step{Name: step},
-		Replica: &ensemble.Replica{Name: "r", Model: "m", Kind: kindOf(t, kindName), Fleet: member,
+		Replica: &ensemble.Replica{Name: "r", Model: "m", Kind: enginetest.Kind(t, kindName), Fleet: member,
 			BootstrapPort: 8998},
 		Client: r,
 		Kind:   kind, RequestID: "id",

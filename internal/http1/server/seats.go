@@ -108,12 +108,17 @@ func (s *Server) turnAway(c *conn, why *refusal) {
 	}()
 }
 
-// sourceOf is the address by which a connection counts; of IPv6 the network of 64 bits, which one host has to itself.
 func sourceOf(addr net.Addr) netip.Addr {
 	if addr == nil {
 		return netip.Addr{}
 	}
-	at, err := netip.ParseAddrPort(addr.String())
+	return SourceOf(addr.String())
+}
+
+// SourceOf returns the address by which a connection counts, from its remote address: of IPv6 the network of 64 bits,
+// since one host has all of it. It is zero if remote is no address.
+func SourceOf(remote string) netip.Addr {
+	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return netip.Addr{}
 	}
