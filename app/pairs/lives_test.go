@@ -102,11 +102,11 @@ var lifeFeatures = []*feature{
 		before: func(c *cell) { // the queue is full, and holds so for two holds and more
 			for range 6 * len(c.answering()) {
 				c.beside(func() { c.ask("rival", true, named(c.lead, 10, 120)) })
-				time.Sleep(time.Millisecond)
+				time.Sleep(time.Millisecond) // in a bubble
 			}
 			floored := false
 			for range 6 { // from one hold to the next
-				time.Sleep(150 * time.Millisecond)
+				time.Sleep(150 * time.Millisecond) // in a bubble
 				a := c.ask("acme", true, least(c.lead))
 				if floored = floored || a.code == "priority_floor"; floored {
 					c.showed("shedding")

@@ -92,7 +92,8 @@ var routeFeatures = []*feature{
 	{
 		name: "rules", world: strings.NewReplacer("    profile: cache-aware\n", ""),
 		sets: []string{"limits.profile_headers[0]=X-Shade",
-			"LEAD.profiles[0].when.header.X-Shade=dark", "LEAD.profiles[0].use=shaded", "LEAD.profiles[1].use=cache-aware"},
+			"LEAD.profiles[0].when.header.X-Shade=dark", "LEAD.profiles[0].use=shaded",
+			"LEAD.profiles[1].use=cache-aware"},
 		shape: func(_ *cell, q *question) {
 			if q.tenant == "acme" {
 				q.headers["X-Shade"] = "dark"
