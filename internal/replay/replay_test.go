@@ -192,6 +192,30 @@ func TestTheDefaultHasTheShortestTail(t *testing.T) {
 	}
 }
 
+// MOD2-52: how often the picked replica has the predicted part of the prompt when it computes it, by how late cache
+// events are. Lateness costs a known share: what was evicted meanwhile, and, of what was just computed, what is not
+// predicted at all. Memory is short, so that blocks are evicted all the time. README.md has the figures.
+func TestPredictionsAreKeptThoughEventsAreLate(t *testing.T) {
+	trace := busy.trace(52)
+	c := replay.Default()
+	c.Blocks = 200
+	before := 1.0
+	for _, row := range []struct {
+		late time.Duration
+		kept float64 // at least
+	}{{0, 0.99}, {100 * time.Millisecond, 0.99}, {time.Second, 0.96}, {5 * time.Second, 0.9}} {
+		c.EventDelay = row.late
+		got := run(t, c, trace, preset(t, "default"))
+		t.Logf("%v late: %d predicted, %.1f %% kept, hit rate %.1f %%", row.late, got.Predicted, 100*got.Kept,
+			100*got.HitRate)
+		if got.Predicted < 100 || got.Kept < row.kept || got.Kept > before+0.01 {
+			t.Errorf("%v late: %d predicted, %.3f kept, want %.2f to %.3f", row.late, got.Predicted, got.Kept, row.kept,
+				before)
+		}
+		before = got.Kept
+	}
+}
+
 func TestDelayedEventsCostLittle(t *testing.T) {
 	trace := busy.trace(2)
 	c := replay.Default()

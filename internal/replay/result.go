@@ -14,7 +14,9 @@ type Result struct {
 	Rate      float64 `json:"rate"`
 	Requests  int     `json:"requests"`
 	Refused   int     `json:"refused"`
-	HitRate   float64 `json:"hit_rate"` // of prompt tokens
+	HitRate   float64 `json:"hit_rate"`  // of prompt tokens
+	Predicted int     `json:"predicted"` // requests that were routed to where a part of the prompt was taken to be cached
+	Kept      float64 `json:"kept"`      // share of these where all of that part was cached when the prompt was computed
 	TTFT      Spread  `json:"ttft_s"`
 	ITL       Spread  `json:"itl_s"`
 	Goodput   float64 `json:"goodput"`   // share of requests within the goal
@@ -70,7 +72,7 @@ func (r *run) result(name string) Result {
 	out := Result{Profile: name, Rate: r.config.Rate, Requests: len(r.lives), Makespan: r.now.Seconds()}
 	out.Decision = r.out.routing / time.Duration(max(1, r.out.decisions))
 	var ttft []float64
-	cached, prompt, answer, good := 0, 0, 0, 0
+	cached, prompt, answer, good, kept := 0, 0, 0, 0, 0
 	for i := range r.lives {
 		l := &r.lives[i]
 		if l.refused {
@@ -84,9 +86,16 @@ func (r *run) result(name string) Result {
 		if r.good(l) {
 			good++
 		}
+		if l.predicted > 0 {
+			out.Predicted++
+		}
+		if l.predicted > 0 && l.cached >= l.predicted {
+			kept++
+		}
 	}
 	out.Throughput = ratio(float64(answer), out.Makespan)
 	out.HitRate = ratio(float64(cached), float64(prompt))
+	out.Kept = ratio(float64(kept), float64(out.Predicted))
 	out.Goodput = ratio(float64(good), float64(len(r.lives)))
 	out.TTFT = spread(ttft)
 	out.Curve = curve(ttft)

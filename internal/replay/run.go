@@ -33,13 +33,14 @@ type Contender struct {
 // life is one request on its way.
 type life struct {
 	*Request
-	at      scheduler.Time
-	first   scheduler.Time // of its first token; 0 is not yet
-	last    scheduler.Time // of its last token so far
-	left    int            // tokens of the answer to come
-	cached  int            // prompt tokens
-	flight  fleet.Flight
-	refused bool
+	at        scheduler.Time
+	first     scheduler.Time // of its first token; 0 is not yet
+	last      scheduler.Time // of its last token so far
+	left      int            // tokens of the answer to come
+	predicted int            // prompt tokens that were taken to be cached where it was routed to
+	cached    int            // prompt tokens
+	flight    fleet.Flight
+	refused   bool
 }
 
 // run is one replay under way.
@@ -250,6 +251,8 @@ func (r *run) send(rep *replica, i int, v routing.View) {
 	if depths := plugins.Depths.Get(v); depths != nil {
 		held = int(depths[rep.host])
 	}
+	// an engine computes at least the last token
+	l.predicted = min(held, (l.Input-1)/r.config.BlockSize) * r.config.BlockSize
 	tokens := r.prompt
 	if r.shared != nil {
 		l.cached = r.shared.cached(chain, l.Input)
