@@ -14,6 +14,7 @@ func Build(spec ProfileSpec, reg Registry) (*Profile, error) {
 	b.instantiate()
 	b.checkSlots()
 	b.checkNeeds()
+	b.checkExcludes()
 	if len(b.faults) > 0 {
 		return nil, b.faults
 	}
@@ -125,6 +126,21 @@ func (b *builder) checkNeeds() {
 		for _, need := range needer.Needs() {
 			if !slices.ContainsFunc(b.parts, func(o part) bool { return o.plugin.Name() == need }) {
 				b.fault(p.fault(CodeMissingDependency), "%s needs %s in the same profile", p.plugin.Name(), need)
+			}
+		}
+	}
+}
+
+// checkExcludes checks that no plugin stands beside one that it excludes.
+func (b *builder) checkExcludes() {
+	for _, p := range b.parts {
+		excluder, ok := p.plugin.(Excluder)
+		if !ok {
+			continue
+		}
+		for _, o := range b.parts {
+			if name := o.plugin.Name(); slices.Contains(excluder.Excludes(), name) {
+				b.fault(p.fault(CodePluginConflict), "%s cannot stand beside %s", p.plugin.Name(), name)
 			}
 		}
 	}

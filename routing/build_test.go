@@ -28,6 +28,8 @@ func slots(s ...routing.AnySlot) []routing.AnySlot { return s }
 func parts() routing.Registry {
 	needy := keepAll("needy")
 	needy.needs = []string{"absent"}
+	jealous := keepAll("jealous")
+	jealous.excludes = []string{"keep", "absent"}
 	return routing.Registry{
 		"writes-total":  prep("writes-total", nil, slots(total)),
 		"writes-too":    prep("writes-too", nil, slots(total)),
@@ -41,6 +43,7 @@ func parts() routing.Registry {
 		"maybe-label":   prep("maybe-label", slots(routing.Optional(label)), slots(total)),
 		"keep":          as(keepAll("keep")),
 		"needy":         as(needy),
+		"jealous":       as(jealous),
 		"reads-total":   scorerOf("reads-total", total),
 		"reads-label":   scorerOf("reads-label", label),
 		"reads-other":   scorerOf("reads-other", other),
@@ -134,6 +137,9 @@ func TestBuildFindsEveryKindOfFault(t *testing.T) {
 		"given and written": {spec{Prepare: named("writes-total"), Score: score("reads-total"), Pick: best,
 			Given: slots(total)},
 			[]fault{{routing.CodeTwoWriters, "writes-total", "total", "profiles.p.prepare[0]"}}},
+		"one that another excludes": {spec{Filter: named("jealous", "keep"), Pick: best},
+			[]fault{{routing.CodePluginConflict, "jealous", "", "profiles.p.filter[0]"}}},
+		"none that it excludes": {spec{Filter: named("jealous"), Pick: best}, nil},
 		"written, never read": {spec{Prepare: named("writes-total"), Pick: best},
 			[]fault{{routing.CodeUnusedWrite, "writes-total", "total", "profiles.p.prepare[0]"}}},
 		"written, read by the caller": {spec{Prepare: named("writes-total"), Pick: best, Wanted: slots(total)}, nil},

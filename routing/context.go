@@ -77,11 +77,11 @@ type Context struct {
 	facts      Facts
 	candidates index.HostBitmap
 	answering  index.HostBitmap // the candidates that may answer; empty means all
-	generation uint64  // grows with each Acquire, so that cells of earlier requests read as empty
-	cells      []any   // [slot id]*cell[T]; a cell stays for the life of the pooled Context
-	prepared   slotSet // slots whose Preparer has run, whether it wrote them or not
-	role       Role    // what the running Selector looks for
-	running    *unit   // the plugin that runs now; outside, out of a Select
+	generation uint64           // grows with each Acquire, so that cells of earlier requests read as empty
+	cells      []any            // [slot id]*cell[T]; a cell stays for the life of the pooled Context
+	prepared   slotSet          // slots whose Preparer has run, whether it wrote them or not
+	role       Role             // what the running Selector looks for
+	running    *unit            // the plugin that runs now; outside, out of a Select
 	released   bool
 
 	ranked  []Scored  // all decisions' candidates, one after the other

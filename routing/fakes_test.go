@@ -26,12 +26,14 @@ type fake struct {
 	name          string
 	reads, writes []routing.AnySlot
 	needs         []string
+	excludes      []string
 }
 
 func (f fake) Name() string              { return f.name }
 func (f fake) Reads() []routing.AnySlot  { return f.reads }
 func (f fake) Writes() []routing.AnySlot { return f.writes }
 func (f fake) Needs() []string           { return f.needs }
+func (f fake) Excludes() []string        { return f.excludes }
 
 type fakePreparer struct {
 	fake

@@ -14,6 +14,7 @@ const (
 	CodeUnknownParameter  Code = "unknown_parameter"
 	CodeInvalidParameter  Code = "invalid_parameter"
 	CodeMissingDependency Code = "missing_dependency" // a plugin, or a part of the program, that a plugin needs
+	CodePluginConflict    Code = "plugin_conflict"    // a plugin stands beside one that it excludes
 	CodeWrongStage        Code = "wrong_stage"
 	CodeDuplicatePlugin   Code = "duplicate_plugin" // a scorer listed twice
 	CodeMissingWriter     Code = "missing_writer"

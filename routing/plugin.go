@@ -57,6 +57,12 @@ type Needer interface {
 	Needs() []string
 }
 
+// Excluder is a Plugin that must not stand beside some others.
+type Excluder interface {
+	// Excludes names the plugins that the same profile must not hold.
+	Excludes() []string
+}
+
 // Learner is a Plugin that wants to know what came of a decision.
 type Learner interface {
 	// Learn is told which replica was picked first, after every Select that is not dry. A retry may still serve the

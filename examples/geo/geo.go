@@ -48,6 +48,9 @@ func (Nearest) Name() string { return "geo-nearest" }
 // Reads implements routing.Plugin.
 func (Nearest) Reads() []routing.AnySlot { return []routing.AnySlot{plugins.Fleet} }
 
+// Excludes implements routing.Excluder: distance counts once.
+func (Nearest) Excludes() []string { return []string{"node-locality"} }
+
 // Score implements routing.Scorer.
 func (n Nearest) Score(v routing.View, hosts []index.HostID, out []float64) {
 	replicas := plugins.Fleet.Get(v)

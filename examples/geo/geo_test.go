@@ -81,3 +81,16 @@ func TestAnImpossiblePlaceKeepsTheProfileFromBeingBuilt(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// MOD3-34: a profile in which distance would count twice is not built.
+func TestDistanceCountsOnce(t *testing.T) {
+	spec := profile(48.9, 2.4)
+	spec.Prepare = append(spec.Prepare, routing.PluginSpec{Name: "locality"})
+	spec.Score = append(spec.Score, routing.WeightedSpec{PluginSpec: routing.PluginSpec{Name: "node-locality"},
+		Weight: 1})
+	var faults routing.Faults
+	if _, err := routing.Build(spec, registry()); !errors.As(err, &faults) || len(faults) != 1 ||
+		faults[0].Code != routing.CodePluginConflict || faults[0].Plugin != "geo-nearest" {
+		t.Errorf("%v", err)
+	}
+}

@@ -139,6 +139,82 @@ func TestConsistentHashAmongTheBest(t *testing.T) {
 	}
 }
 
+// MOD3-26: load, cache affinity and locality together leave the hash the replicas that are near the best of their mix.
+func TestConsistentHashAmongTheBestOfAMix(t *testing.T) {
+	w := newWorld(t, 0)
+	for h, zone := range []string{"a", "a", "a", "b"} {
+		w.put(fleet.Spec{Host: index.HostID(h), HasEvents: true, Labels: map[string]string{"zone": zone}})
+	}
+	const text = "0123456789abcdef0123456789abcdef"
+	for _, h := range []index.HostID{0, 2, 3} { // 1 is cold
+		w.holds[h] = w.deps.Hasher.TextChain(nil, w.deps.Hasher.Root("debug", "", ""), []byte(text), 16)
+	}
+	w.load(0, fleet.Load{Waiting: 9}) // and 0 is loaded; 3 is far
+	spec := routing.ProfileSpec{Name: "p",
+		Prepare: []routing.PluginSpec{{Name: "tokenize"}, {Name: "block-hashes"}, {Name: "prefix-depths"},
+			{Name: "session-key"}, {Name: "consistent-hash-key"},
+			{Name: "locality", Params: map[string]any{"levels": []any{"zone"}, "here": map[string]any{"zone": "a"}}}},
+		Score: []routing.WeightedSpec{
+			{PluginSpec: routing.PluginSpec{Name: "least-load"}, Weight: 1},
+			{PluginSpec: routing.PluginSpec{Name: "cache-affinity"}, Weight: 2},
+			{PluginSpec: routing.PluginSpec{Name: "node-locality"}, Weight: 1}},
+		Pick: routing.PluginSpec{Name: "consistent-hash", Params: map[string]any{"within": 1.0}}}
+	p := w.build(spec)
+	used := map[index.HostID]int{}
+	for i := range 200 {
+		facts := prompt(text)
+		facts.Tenant, facts.Session = "acme", fmt.Sprint("s", i)
+		ranked := w.pick(p, facts)
+		used[ranked[0]]++
+		if again := w.pick(p, facts); again[0] != ranked[0] {
+			t.Fatalf("session %d moved from %d to %d", i, ranked[0], again[0])
+		}
+	}
+	// sums: 3 for 0, 2 for 1, 4 for 2, 3 for 3: within 1 of the best are all but the cold one
+	if used[1] != 0 || used[0] < 30 || used[2] < 30 || used[3] < 30 {
+		t.Errorf("the hash uses %v", used)
+	}
+	spec.Pick.Params["within"] = 0.5
+	if got := w.pick(w.build(spec), func() routing.Facts {
+		f := prompt(text)
+		f.Tenant, f.Session = "acme", "s1"
+		return f
+	}()); got[0] != 2 || got[3] != 1 {
+		t.Errorf("within 0.5: %v", got)
+	}
+}
+
+// MOD3-26: in the preset scores do not narrow the hash: its only scorer is the load, which the bound of load_factor
+// looks after, and a narrower choice by load alone moves sessions at every change of it.
+func TestThePresetLeavesLoadToTheBound(t *testing.T) {
+	moved := func(within any) (n int) {
+		w := newWorld(t, 8)
+		spec := mustPreset(t, "consistent-hash")
+		if within != nil {
+			spec.Pick.Params = map[string]any{"within": within}
+		}
+		p := w.build(spec)
+		home := make([]index.HostID, 100)
+		for i := range home {
+			home[i] = w.pick(p, sessionOf(i))[0]
+		}
+		for h := range index.HostID(8) { // an even load of 8 to 12
+			w.load(h, fleet.Load{InFlight: 8 + int(h*3)%5})
+		}
+		for i := range home {
+			if w.pick(p, sessionOf(i))[0] != home[i] {
+				n++
+			}
+		}
+		return n
+	}
+	preset, narrow := moved(nil), moved(0.2)
+	t.Logf("of 100 sessions the preset moves %d, within 0.2 moves %d", preset, narrow)
+	if preset > narrow/2 {
+		t.Errorf("of 100 sessions the preset moves %d, within 0.2 moves %d", preset, narrow)
+	}
+}
+
 // SMG's case: prompts that share their first blocks go to one replica, whatever follows; shorter ones have no key.
 func TestAHashKeyMayBeThePromptsPrefix(t *testing.T) {
 	w := newWorld(t, 16)
