@@ -72,7 +72,7 @@ func (an *answer) submit(ctx context.Context, c *choice) (err error) {
 		ID: c.id, Tokens: append([]uint32(nil), a.prompts[c.prompt].tokens...),
 		Root:    e.root(a.adapter, a.body.CacheSalt),
 		Adapter: a.adapter.name, Salt: a.body.CacheSalt, Priority: -a.body.Priority, MaxNew: limit, Draft: e.cfg.Draft,
-		Hybrid: e.cfg.Hybrid,
+		Hybrid: e.cfg.Hybrid, Policy: a.policy(c.index % a.n),
 	})
 	if err != nil {
 		e.sequences.remove(c.id)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"octet/engine/emulator/tiny"
+	"octet/scheduler/core"
 )
 
 const (
@@ -84,6 +85,10 @@ func (b *body) refuse() error {
 	case b.ContinueFinalMessage && (b.AddGenerationPrompt == nil || *b.AddGenerationPrompt):
 		return badRequest("continue_final_message",
 			"Cannot set both `continue_final_message` and `add_generation_prompt` to True.")
+	case b.Temperature != nil && *b.Temperature < 0:
+		return badRequest("temperature", "temperature must be non-negative, got %v.", *b.Temperature)
+	case b.TopP != nil && (*b.TopP <= 0 || *b.TopP > 1):
+		return badRequest("top_p", "top_p must be in (0, 1], got %v.", *b.TopP)
 	case len(b.Stop) > 16:
 		return badRequest("stop", "at most 16 stop strings, got %d.", len(b.Stop))
 	}
@@ -212,6 +217,20 @@ func (a *ask) variant(choice int) uint64 {
 		variant += uint64(*a.body.Seed) * 1_000_003
 	}
 	return variant
+}
+
+// policy returns how a choice's tokens are sampled, where the model computes them. A request that states no temperature
+// is answered greedily.
+func (a *ask) policy(choice int) (p core.Policy) {
+	b := a.body
+	if b.Temperature != nil {
+		p.Temperature = *b.Temperature
+	}
+	if b.TopP != nil {
+		p.TopP = *b.TopP
+	}
+	p.Seed = a.variant(choice)
+	return p
 }
 
 // overrun has every choice go on for k tokens more than was asked for.

@@ -13,8 +13,8 @@ import (
 
 const maxBody = 64 << 20 // bytes
 
-// body is what a completion or chat request may say. Fields that change nothing about emulated text (temperature,
-// tools, response_format, …) and fields that are unknown are accepted and have no effect, as with vLLM.
+// body is what a completion or chat request may say. Fields that change nothing about emulated text (tools,
+// response_format, …) and fields that are unknown are accepted and have no effect, as with vLLM.
 type body struct {
 	Model    string         `json:"model"`
 	Prompt   jsontext.Value `json:"prompt"`
@@ -27,6 +27,8 @@ type body struct {
 	Stream              bool          `json:"stream"`
 	StreamOptions       streamOptions `json:"stream_options"`
 	Seed                *int64        `json:"seed"`
+	Temperature         *float64      `json:"temperature"` // of text that is computed, as top_p
+	TopP                *float64      `json:"top_p"`
 	Priority            int           `json:"priority"` // as vLLM has it: lower is sooner
 	CacheSalt           string        `json:"cache_salt"`
 

@@ -52,7 +52,8 @@ func New(c Config) (*Emulator, error) {
 	if e.loras, err = newLoraRegistry(c.Model, c.Adapters); err != nil {
 		return nil, err
 	}
-	e.loop, err = core.NewLoop(core.LoopConfig{Core: c.core(), Now: e.now, Publish: e.outbox.changed},
+	e.loop, err = core.NewLoop(core.LoopConfig{Core: c.core(), Now: e.now, Publish: e.outbox.changed,
+		Stepped: func(r core.Report) { e.metrics.stepped(r) }},
 		newStepper(c, e.sequences))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"octet/scheduler/core"
 )
 
 // vLLM's own buckets, in seconds.
@@ -26,6 +28,7 @@ type metrics struct {
 	ttft, itl, e2e    prometheus.Observer
 	finished          *prometheus.CounterVec
 	hinted            *prometheus.CounterVec // what gateways believed to be cached
+	steps             steps
 	prefilled         *prometheus.CounterVec // where prompts for which a prefiller was named were computed
 }
 
@@ -61,7 +64,25 @@ func newMetrics(e *Emulator) *metrics {
 	}, []string{"prefill"})
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(prompt, generated, ttft, itl, e2e, finished, hinted, prefilled, newGauges(e, labels))
-	return &metrics{registry, prompt, generated, ttft, itl, e2e, finished, hinted, prefilled}
+	s := steps{
+		took: histogram("octet_engine_step_seconds", "Histogram of the time of one step, in seconds.", itlBuckets),
+		requests: histogram("octet_engine_step_requests", "Histogram of requests in one step.",
+			prometheus.ExponentialBuckets(1, 2, 10)),
+		tokens: histogram("vllm:iteration_tokens_total", "Histogram of number of tokens per engine_step.",
+			[]float64{1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384}),
+	}
+	registry.MustRegister(s.took, s.requests, s.tokens)
+	return &metrics{registry, prompt, generated, ttft, itl, e2e, finished, hinted, s, prefilled}
+}
+
+// steps are what one step of the engine was.
+type steps struct{ took, requests, tokens prometheus.Histogram }
+
+// stepped notes a step.
+func (m *metrics) stepped(r core.Report) {
+	m.steps.took.Observe(r.Took.Seconds())
+	m.steps.requests.Observe(float64(r.Requests))
+	m.steps.tokens.Observe(float64(r.Computed))
 }
 
 // token notes that c has one more token of its answer to a prompt of so many tokens.

@@ -103,7 +103,7 @@ func (m *tinyModel) Say(ctx context.Context, b core.Batch) ([]core.Result, error
 // but the token that the answer's first one is sampled from. The rest is put in its place here.
 func (m *tinyModel) span(it core.Item) tiny.Span {
 	s := tiny.Span{Adapter: it.Adapter, Table: it.Table, Start: it.Start, Tokens: it.Tokens, Samples: it.Samples,
-		Draft: it.Draft}
+		Draft: it.Draft, Policy: tiny.Policy(it.Policy)}
 	q := m.sequences.find(it.ID)
 	if q == nil || q.received == nil || it.Mode != core.Prefill || it.Start+len(it.Tokens) > q.received.Tokens() {
 		return s

@@ -156,6 +156,6 @@ func (c *Core) schedule(s *sequence, mode Mode, n, draft int) {
 		ID: s.req.ID, Mode: mode, Draft: draft, Start: s.computed, Tokens: s.tokens[s.computed:end:end],
 		Samples: end == len(s.tokens), Table: s.table.Blocks()[:c.pool.Blocks(end+draft)], Cached: s.cached,
 		Batched: s.generated(),
-		Adapter: s.req.Adapter, Restore: s.restoring,
+		Adapter: s.req.Adapter, Policy: s.req.Policy, Restore: s.restoring,
 	})
 }

@@ -28,6 +28,7 @@ type Item struct {
 	Cached  int              // prompt tokens that were found in the prefix cache
 	Batched int              // generated so far
 	Adapter string           // of this request
+	Policy  Policy           // of this request
 	// first copy back what Snapshot took: the state, and keys and values up to Start into Table
 	Restore bool
 }

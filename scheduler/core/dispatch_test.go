@@ -2,78 +2,93 @@ package core
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"octet/kvpool"
+	"octet/scheduler"
 )
 
-// stages is an engine that notes what it does in which order, around one that computes.
-type stages struct {
+// watched is an engine that tells when it is asked for a step, and holds it until it is let go on.
+type watched struct {
 	*paged
-	log []string
+	asked chan uint64
+	let   chan struct{}
 }
 
-func (e *stages) note(format string, args ...any) {
-	e.log = append(e.log, fmt.Sprintf(format, args...))
+func (e *watched) Step(ctx context.Context, b Batch) ([]Result, error) {
+	e.asked <- b.Step
+	<-e.let
+	return e.paged.Step(ctx, b)
 }
 
-// Step is the dispatch step: block view, adapter, forward, sample with each request's policy.
-func (e *stages) Step(ctx context.Context, b Batch) ([]Result, error) {
-	e.note("assembled %d", b.Step)
-	var view [][]kvpool.BlockID
-	for _, it := range b.Items {
-		view = append(view, it.Table)
-	}
-	e.note("view of %d tables", len(view))
-	e.note("adapter %q", b.Adapter)
-	for _, it := range b.Items {
-		e.note("forward %v of %d at %d", it.Mode, it.ID, it.Start)
-	}
-	rs, err := e.paged.Step(ctx, b)
-	for _, r := range rs {
-		e.note("sample %d tokens of %d", len(r.Tokens), r.ID)
-	}
-	return rs, err
-}
-
-// MEGA-71: a step goes assemble, block view, adapter, forward, sample, commit, once each; nothing of a step is visible
-// before its commit, and all modes go this one way.
+// MEGA-71: a step goes assemble, block view, adapter, forward, sample, commit, once each. While the engine computes,
+// nothing of the step is to be seen by its clients, in the cache or in the telemetry; then all of it is. What is said
+// is what each prompt, adapter and policy give alone, computed without blocks or batches: a step that read by another's
+// table, weights or policy would say something else. All modes go this one way.
 func TestStepGoesFromAssembleToCommit(t *testing.T) {
-	c := mustCore(t, Config{Blocks: 20, BlockSize: 4, MaxRunning: 4, MaxWaiting: 4, TokenBudget: 40})
-	e := &stages{paged: newPaged(20, 4)}
-	for _, r := range []Request{{ID: 1, MaxNew: 9, Draft: 2}, {ID: 2, MaxNew: 9}} {
-		r.Adapter, r.Tokens = "red", []uint32{uint32(r.ID), 2, 3, 4, 5}
-		if _, err := c.Add(r, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 {
-		b := c.Assemble(0)
-		rs, err := e.Step(t.Context(), b)
+	synctest.Test(t, func(t *testing.T) {
+		e := &watched{paged: newPaged(40, 4), asked: make(chan uint64), let: make(chan struct{})}
+		var published int
+		var reports []Report
+		begun := time.Now()
+		l, err := NewLoop(LoopConfig{Core: Config{Blocks: 40, BlockSize: 4, MaxRunning: 8, MaxWaiting: 8,
+			TokenBudget: 40},
+			Now: func() scheduler.Time { return time.Since(begun) },
+			Publish: func(events []BlockEvent) { published += len(events) },
+			Stepped: func(r Report) { reports = append(reports, r) }}, e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(c.TakeEvents()); n != 0 {
-			t.Errorf("%d events before the commit of step %d", n, b.Step)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() { _ = l.Run(ctx) }() // its error is ctx's
+		requests := []Request{{ID: 1, Adapter: "red", Draft: 2}, {ID: 2, Adapter: "red"}, {ID: 3, Adapter: "blue"},
+			{ID: 4, Policy: Policy{Temperature: 1, Seed: 1}}, {ID: 5, Policy: Policy{Temperature: 1, Seed: 2}}, {ID: 6}}
+		said := make([][]uint32, len(requests))
+		for i := range requests {
+			r := &requests[i]
+			r.MaxNew, r.Tokens, r.Root = 9, []uint32{7, 2, 3, 4, 5}, kvpool.BlockHash(seed(r.Adapter))
+			s := submit(t, l, *r)
+			go func() { said[i], _ = listen(s) }() // the tokens tell
 		}
-		for _, o := range c.Commit(b, rs, 0) {
-			e.note("commit %d of %d", o.Index, o.ID)
+		for l.Stats().Running+l.Stats().Waiting > 0 {
+			synctest.Wait()
+			before, events := len(reports), published
+			step := <-e.asked
+			time.Sleep(time.Second) // the engine computes
+			synctest.Wait()
+			if len(reports) != before || published != events {
+				t.Fatalf("step %d is told of while it is out", step)
+			}
+			e.let <- struct{}{}
+			synctest.Wait()
+			if len(reports) != before+1 || reports[before].Step != step || reports[before].Took != time.Second {
+				t.Fatalf("step %d is reported by %+v", step, reports[before:])
+			}
+			if step == 1 && published == 0 {
+				t.Error("the prompts are not in the cache after their step")
+			}
 		}
-		if n := len(c.TakeEvents()); n == 0 && b.Step == 1 {
-			t.Error("no events after the commit of the prefill")
+		synctest.Wait()
+		sampled, adapters := 0, map[string]bool{}
+		for _, r := range reports {
+			sampled += r.Sampled
+			adapters[r.Adapter] = true
 		}
-	}
-	want := []string{
-		"assembled 1", "view of 2 tables", `adapter "red"`, "forward prefill of 1 at 0", "forward prefill of 2 at 0",
-		"sample 1 tokens of 1", "sample 1 tokens of 2", "commit 0 of 1", "commit 0 of 2",
-		"assembled 2", "view of 2 tables", `adapter "red"`, "forward spec_verify of 1 at 5", "forward decode of 2 at 5",
-	}
-	if len(e.log) < len(want) || !slices.Equal(e.log[:len(want)], want) {
-		t.Errorf("%q", e.log)
-	}
+		total := 0
+		for i, r := range requests {
+			total += len(said[i])
+			if want := alone(r); !slices.Equal(said[i], want) {
+				t.Errorf("%d says %v, alone it would say %v", r.ID, said[i], want)
+			}
+		}
+		if slices.Equal(said[3], said[4]) || slices.Equal(said[3], said[5]) || sampled < total || len(adapters) != 3 {
+			t.Errorf("%v by two seeds and none, %d of %d tokens reported, of %v", said, sampled, total, adapters)
+		}
+	})
 }
 
 // BenchmarkPrefixLookup is what it costs to find a cached prompt of 4,096 tokens, hashing included, against computing

@@ -22,6 +22,9 @@ type LoopConfig struct {
 	Now  func() scheduler.Time // required
 	// takes each step's cache events, in order; must not block, nor keep the slice; nil drops them
 	Publish func([]BlockEvent)
+	// Stepped is told of each step when it is settled, by the goroutine that schedules: it must not block. nil if
+	// there is no telemetry
+	Stepped func(Report)
 }
 
 // commandBound lets a burst of submits in without a goroutine switch each. Beyond it submitters wait, which is the back
@@ -33,6 +36,7 @@ type Loop struct {
 	engine   StepEngine
 	now      func() scheduler.Time
 	publish  func([]BlockEvent)
+	stepped  func(Report) // nil if there is no telemetry
 	commands chan command
 	started  atomic.Bool
 	ended    chan struct{} // closed when Run has ended every stream
@@ -67,7 +71,7 @@ func NewLoop(cfg LoopConfig, engine StepEngine) (*Loop, error) {
 		return nil, err
 	}
 	return &Loop{
-		engine: engine, now: cfg.Now, publish: cfg.Publish,
+		engine: engine, now: cfg.Now, publish: cfg.Publish, stepped: cfg.Stepped,
 		commands: make(chan command, commandBound), ended: make(chan struct{}),
 		core: core, streams: make(map[uint64]*Stream), stats: core.Stats(),
 	}, nil
@@ -141,11 +145,13 @@ func (l *Loop) compute(ctx context.Context, batches <-chan Batch, done chan<- st
 // drive schedules until ctx ends and reports whether a batch is still out.
 func (l *Loop) drive(ctx context.Context, batches chan<- Batch, done <-chan stepped) bool {
 	var b Batch
+	var began scheduler.Time
 	out := false
 	for {
 		if !out {
 			l.takeAll()
-			b = l.core.Assemble(l.now())
+			began = l.now()
+			b = l.core.Assemble(began)
 			if out = len(b.Items) > 0; out {
 				batches <- b
 			}
@@ -160,7 +166,7 @@ func (l *Loop) drive(ctx context.Context, batches chan<- Batch, done <-chan step
 			if ctx.Err() != nil {
 				return false // whatever the engine made of its ctx, the streams are closed, not failed
 			}
-			l.settle(b, r)
+			l.settle(b, r, began)
 			out = false
 		}
 	}
@@ -196,8 +202,12 @@ func (l *Loop) take(cmd command) {
 
 // settle delivers a step's tokens, or ends the streams of a step that failed; the others go on. Stats already counts an
 // answer when its end is delivered.
-func (l *Loop) settle(b Batch, r stepped) {
-	if err := l.failure(b, r); err != nil {
+func (l *Loop) settle(b Batch, r stepped, began scheduler.Time) {
+	now, err := l.now(), l.failure(b, r)
+	if l.stepped != nil {
+		l.stepped(newReport(&b, r.results, now-began, err != nil))
+	}
+	if err != nil {
 		l.core.Abort(b)
 		for i := range b.Items {
 			l.core.Cancel(b.Items[i].ID)
@@ -208,7 +218,7 @@ func (l *Loop) settle(b Batch, r stepped) {
 		}
 		return
 	}
-	outputs := l.core.Commit(b, r.results, l.now())
+	outputs := l.core.Commit(b, r.results, now)
 	l.report()
 	for _, o := range outputs {
 		if s := l.streams[o.ID]; s != nil {

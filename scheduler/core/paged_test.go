@@ -43,6 +43,14 @@ func seed(adapter string) uint64 {
 // token is what a sequence with these cells goes on with.
 func token(attended uint64) uint32 { return uint32(attended>>40) % 50 }
 
+// tokenBy is token, sampled by a policy at a position.
+func tokenBy(p Policy, attended uint64, at int) uint32 {
+	if p.Temperature > 0 {
+		attended = mix(attended, mix(p.Seed, uint64(at)))
+	}
+	return token(attended)
+}
+
 // stops is when the model ends the text.
 func stops(t uint32) bool { return t == 13 }
 
@@ -162,7 +170,7 @@ func (e *paged) sample(it Item, n int) uint32 {
 	if e.hybrids[it.ID] {
 		attended = mix(attended, e.states[it.ID][n])
 	}
-	return token(attended)
+	return tokenBy(it.Policy, attended, n)
 }
 
 // alone is what r must be answered, computed without blocks, batches or neighbours.
@@ -185,7 +193,7 @@ func alone(r Request) (tokens []uint32) {
 			}
 			attended = mix(attended, state)
 		}
-		t := token(attended)
+		t := tokenBy(r.Policy, attended, len(cells))
 		tokens = append(tokens, t)
 		if stops(t) {
 			break

@@ -18,6 +18,7 @@ type Request struct {
 	Deadline scheduler.Time // 0 means no deadline
 	MaxNew   int            // tokens to generate at most; at least 1
 	Draft    int            // speculative window, tokens; 0 means no speculation
+	Policy   Policy         // how its tokens are sampled
 	Hybrid   bool           // has recurrent state of Config.SSMStateBytes beside its keys and values
 }
 

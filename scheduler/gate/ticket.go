@@ -17,7 +17,9 @@ func (t *Ticket) Reused() int { return t.lease.Reused() }
 
 // Speculative reports whether t's whole draft window has its blocks. Else one token a step has, or, without a modelled
 // pool, nothing: whether the engine drafts nevertheless is its own affair.
-func (t *Ticket) Speculative() bool { return t.lease.step > 1 && t.gate.model.engine.ledger.pool != nil }
+func (t *Ticket) Speculative() bool {
+	return t.lease.step > 1 && t.gate.model.engine.ledger.pool != nil
+}
 
 // Waited returns the time in the queue.
 func (t *Ticket) Waited() time.Duration { return t.lease.Waited() }

@@ -4,7 +4,7 @@
 // wrongly, recycled too early or not computed changes what is said, and the same words come out however the work was
 // cut up.
 //
-//	token id ─▶ embedding ─▶ [ norm ▶ attention ▶ + ▶ norm ▶ MLP ▶ + ] × 3 ─▶ norm ▶ logits ▶ argmax ─▶ token id
+//	token id ─▶ embedding ─▶ [ norm ▶ attention ▶ + ▶ norm ▶ MLP ▶ + ] × 3 ─▶ norm ▶ logits ▶ sample ─▶ token id
 //	            (two rows      q, v: W + LoRA        (a hybrid's second layer                  (of the vocabulary;
 //	             by hash)      rotary positions       has an SSM for its attention)             the first of equals)
 //	                           grouped queries,

@@ -21,6 +21,7 @@ type Engine struct {
 	past   []uint32
 	drafts []uint32
 	picks  []uint32
+	likely []chance // scratch of sample
 }
 
 // NewEngine returns an engine with an empty cache of blocks of blockSize tokens.
@@ -35,6 +36,7 @@ type Span struct {
 	Start   int              // position of Tokens[0]
 	Tokens  []uint32         // to compute
 	Samples bool             // the last of Tokens yields a token
+	Policy  Policy           // how what it yields is sampled
 	Draft   int              // tokens that may be guessed and verified after Tokens, when it samples
 }
 
@@ -52,7 +54,7 @@ func (e *Engine) Compute(dst []uint32, s Span) (tokens []uint32, stop bool) {
 	if !s.Samples {
 		return dst, false
 	}
-	next := e.model.pick(&e.x)
+	next := e.model.sample(&e.x, s.Policy, end, &e.likely)
 	e.guess(a, s)
 	dst = append(dst, next)
 	for i, draft := range e.drafts {
@@ -76,7 +78,7 @@ func (e *Engine) guess(a *lora, s Span) {
 	e.drafts = lookUp(e.drafts, e.past, s.Draft)
 	for i, t := range e.drafts {
 		e.position(a, s.Table, end+i, t, true)
-		e.picks = append(e.picks, e.model.pick(&e.x))
+		e.picks = append(e.picks, e.model.sample(&e.x, s.Policy, end+i+1, &e.likely))
 	}
 }
 

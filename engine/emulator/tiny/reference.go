@@ -6,12 +6,17 @@ import "slices"
 // token over plain slices, without blocks, batches, drafts or anything shared. It is the oracle of an Engine: slow,
 // obvious, and the same to the bit. The last token ends the answer when stopped is set.
 func (m *Model) Answer(adapter string, prompt []uint32, maxNew int) (tokens []uint32, stopped bool) {
+	return m.AnswerBy(Policy{}, adapter, prompt, maxNew)
+}
+
+// AnswerBy is Answer, sampled by a policy.
+func (m *Model) AnswerBy(p Policy, adapter string, prompt []uint32, maxNew int) (tokens []uint32, stopped bool) {
 	r := plain{m: m, adapter: m.adapter(adapter)}
 	for _, t := range prompt {
 		r.tell(t)
 	}
 	for len(tokens) < maxNew && !stopped {
-		next := m.pick(&r.x)
+		next := m.sample(&r.x, p, r.n, new([]chance))
 		tokens = append(tokens, next)
 		stopped = m.Ends(next)
 		r.tell(next)
