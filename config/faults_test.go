@@ -341,6 +341,26 @@ func TestAGatewayTellsSoManyReplicasApart(t *testing.T) {
 			"need a gateway of their own (line %d)", MaxReplicas, MaxReplicas+4))
 }
 
+// MOD2-27, MOD2-28, MOD2-29: the bound is of all specialists together, and the fault stands where the first is too many.
+func TestTheBoundOfReplicasIsOfAllSpecialistsTogether(t *testing.T) {
+	const each = MaxReplicas / 3
+	text, port := "specialists:\n", 1
+	add := func(name string, n int) {
+		text += "- name: " + name + "\n  replicas:\n"
+		for range n {
+			text += fmt.Sprintf("  - {url: http://h:%d}\n", port)
+			port++
+		}
+	}
+	add("a", each)
+	add("b", each)
+	add("c", MaxReplicas-2*each)
+	parsed(t, text)
+	expect(t, "one more", text+"- name: d\n  replicas:\n  - {url: http://h:999}\n",
+		fmt.Sprintf("specialists[3].replicas[0]: too_many: one gateway can tell %d replicas apart; further ones "+
+			"need a gateway of their own (line %d)", MaxReplicas, MaxReplicas+10))
+}
+
 func TestPortsThatAreFreelyChosenNeverClash(t *testing.T) {
 	parsed(t, small+"listen: {data: 127.0.0.1:0, admin: 127.0.0.1:0}\nevents: {grpc: {listen: 127.0.0.1:0}}\n")
 	parsed(t, small+"listen: {data: 127.0.0.1:80, admin: 127.0.0.2:80}\n")
