@@ -52,6 +52,34 @@ func TestASessionKeyIsOfOneTenantsSession(t *testing.T) {
 	}
 }
 
+// MOD3-03: a profile may name the header that has the session; X-Session-Id stands in where it is not sent.
+func TestASessionKeyMayComeFromAnotherHeader(t *testing.T) {
+	w := newWorld(t, 2)
+	key := func(f routing.Facts, value string) uint64 {
+		f.Tenant, f.Headers = "acme", routing.Headers{{Name: "X-Other", Value: "o"}}
+		if value != "" {
+			f.Headers = append(f.Headers, routing.Header{Name: "X-Conversation", Value: value})
+		}
+		return plugins.Session.Get(w.after(given{facts: f}, plugins.Session,
+			routing.PluginSpec{Name: "session-key", Params: map[string]any{"header": "x-conversation"}}))
+	}
+	a := key(routing.Facts{Session: "s"}, "one")
+	if a == 0 || a != key(routing.Facts{Session: "t"}, "one") || a == key(routing.Facts{Session: "s"}, "two") {
+		t.Error("the header does not name the session")
+	}
+	if b := key(routing.Facts{Session: "s"}, ""); b == 0 || b == a || b == key(routing.Facts{Session: "t"}, "") {
+		t.Error("without the header X-Session-Id does not stand in")
+	}
+	if key(routing.Facts{}, "") != 0 {
+		t.Error("a request without either has a session")
+	}
+	spec := mustPreset(t, "cache-aware-sticky")
+	spec.Prepare[3].Params = map[string]any{"header": "X-Conversation", "from": "tenant"}
+	if _, err := routing.Build(plugins.Complete(spec, false), plugins.Registry(w.deps)); err == nil {
+		t.Error("a header is taken where the tenant makes the session")
+	}
+}
+
 // MOD3-03, MOD3-14
 //
 //nolint:lll // raw text that cannot be broken

@@ -1,7 +1,9 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
+	"net/http"
 
 	"github.com/zeebo/xxh3"
 
@@ -12,14 +14,21 @@ import (
 // sessions.
 type sessionKey struct {
 	named
-	from string
+	from   string
+	header string // canonical; "" if none names the session
 }
 
 // newSessionKey: from (default session) is what makes a session: the X-Session-Id header (session), or all of a
-// tenant's requests (tenant).
+// tenant's requests (tenant); header is another request header that names the session, before X-Session-Id:
+// limits.profile_headers must list it.
 func newSessionKey(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
-		return sessionKey{named{"session-key", nil}, p.Text("from", "session", "session", "tenant")}
+		s := sessionKey{named{"session-key", nil}, p.Text("from", "session", "session", "tenant"),
+			http.CanonicalHeaderKey(p.Text("header", ""))}
+		if s.header != "" && s.from == "tenant" {
+			p.Refuse("header is %s: a tenant's requests are one session", s.header)
+		}
+		return s
 	}
 }
 
@@ -30,8 +39,11 @@ func (sessionKey) Writes() []routing.AnySlot { return reads(Session) }
 func (s sessionKey) Prepare(_ context.Context, c *routing.Context) error {
 	f := c.View().Facts()
 	id := f.Session
-	if s.from == "tenant" {
+	switch {
+	case s.from == "tenant":
 		id = f.Tenant
+	case s.header != "":
+		id = cmp.Or(f.Headers.Value(s.header), id)
 	}
 	if id != "" {
 		Session.Put(c, keyOf(xxh3.HashString(f.Tenant), xxh3.HashString(id)))
