@@ -36,7 +36,7 @@ func TestStepGoesFromAssembleToCommit(t *testing.T) {
 		begun := time.Now()
 		l, err := NewLoop(LoopConfig{Core: Config{Blocks: 40, BlockSize: 4, MaxRunning: 8, MaxWaiting: 8,
 			TokenBudget: 40},
-			Now: func() scheduler.Time { return time.Since(begun) },
+			Now:     func() scheduler.Time { return time.Since(begun) },
 			Publish: func(events []BlockEvent) { published += len(events) },
 			Stepped: func(r Report) { reports = append(reports, r) }}, e)
 		if err != nil {
