@@ -4,8 +4,8 @@ import "octet/routing/index"
 
 // Why a replica's events tell nothing of the prompts that are routed there.
 const (
-	otherBlocks = "its blocks or their names are not as configured: compare block_size, hash_scheme and hash_seed with " +
-		"the engine"
+	otherBlocks = "its blocks or their names are not as configured: compare block_size, hash_scheme and hash_seed " +
+		"with the engine"
 	otherNames = "nothing that was routed there appears in its events: set hash_seed to the engine's PYTHONHASHSEED, " +
 		"and hash_scheme to its prefix caching hash algorithm"
 )

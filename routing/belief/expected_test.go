@@ -188,3 +188,37 @@ func TestWhatOnlyLooksLikeAnotherSeedIsNone(t *testing.T) {
 		e.is(false)
 	})
 }
+
+// MOD2-39: each of these shows that names are alike, and ends the comparison.
+func TestOneBlockThatFitsIsEnough(t *testing.T) {
+	chain := chainOf(1, 6, 0)
+	store := func(op index.Op, blocks ...kvpool.BlockHash) []index.Op {
+		op.Kind, op.Blocks = index.Store, blocks
+		return []index.Op{op}
+	}
+	for name, row := range map[string]struct {
+		before bool // the prompt was routed
+		ops    []index.Op
+	}{
+		"its last block":                     {false, store(index.Op{HasParent: true, Parent: chain[4]}, chain[5])},
+		"its first block":                    {false, store(index.Op{RootKnown: true}, chain[0])},
+		"what follows it":                    {false, store(index.Op{HasParent: true, Parent: chain[5]}, 77)},
+		"its beginning, before it is routed": {true, store(index.Op{RootKnown: true}, chain[0])},
+	} {
+		e := newEngine(t, 0)
+		e.on = []sent{{e.now, store(index.Op{RootKnown: true}, 5)}, {e.now, row.ops}}
+		if row.before {
+			e.passes(time.Second)
+		}
+		e.b.Expect(3, chain, e.now)
+		e.passes(time.Second)
+		if !e.b.expected[3].fits.Load() {
+			t.Errorf("%s does not count", name)
+		}
+		e.epoch, e.seq, e.on = 2, 0, []sent{{e.now, store(index.Op{RootKnown: true}, 6)}}
+		e.passes(time.Second)
+		if e.b.expected[3].fits.Load() {
+			t.Errorf("%s counts for the engine's next life", name)
+		}
+	}
+}
