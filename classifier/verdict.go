@@ -63,14 +63,14 @@ func (v Verdict) SecondChoice() (Verdict, bool) {
 	return v.toSecond("the first choice refused"), true
 }
 
-// InPlace returns the verdict for the stand-in of a specialist that may not answer. A second choice that is the
-// stand-in is dropped.
+// InPlace returns the verdict for the stand-in of a specialist that may not answer, which has the adapter, if one is
+// asked for. A second choice that is the stand-in is dropped.
 func (v Verdict) InPlace(standIn string) Verdict {
 	if v.Second == standIn {
 		v.Second, v.SecondViable = "", false
 	}
 	v.Rule = v.Specialist + " is demoted"
-	v.Specialist, v.Adapter, v.RoutedBy = standIn, "", ByFallback
+	v.Specialist, v.RoutedBy = standIn, ByFallback
 	return v
 }
 

@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"octet/calibration"
@@ -31,8 +32,8 @@ func (c *Decider) Relieve(rt *ensemble.Runtime, r *intake.Request, d *Decision) 
 	return nil
 }
 
-// standIn replaces a demoted specialist by the first of its fallbacks that may answer. breaker_open where there is
-// none.
+// standIn replaces a demoted specialist by the first of its fallbacks that may answer, and has the adapter that is asked
+// for. breaker_open where there is none.
 func (c *Decider) standIn(rt *ensemble.Runtime, r *intake.Request, d *Decision) error {
 	first := d.In(rt)
 	if !first.Board.Breaker().Demoted() {
@@ -54,13 +55,22 @@ func (c *Decider) standIn(rt *ensemble.Runtime, r *intake.Request, d *Decision) 
 		if sp = rt.Specialist(sp.Fallback); sp == nil {
 			break
 		}
-		if c.mayAnswer(rt, r, sp.Name) {
+		if c.mayAnswer(rt, r, sp.Name) && has(sp, d.Adapter) {
 			d.Verdict = d.InPlace(sp.Name)
 			return nil
 		}
 	}
+	if d.Adapter != "" {
+		return apierr.New(apierr.BreakerOpen, "",
+			fmt.Sprintf("%s is demoted for its correctness, and no stand-in that serves has %s", first.Name, d.Adapter))
+	}
 	return apierr.New(apierr.BreakerOpen, "",
-		fmt.Sprintf("%s is demoted for its correctness, and nobody can stand in", first.Name))
+		fmt.Sprintf("%s is demoted for its correctness, and no specialist stands in", first.Name))
+}
+
+// has reports whether a specialist has an adapter; "" is none, which each has.
+func has(sp *ensemble.Specialist, adapter string) bool {
+	return adapter == "" || slices.Contains(sp.Adapters, adapter)
 }
 
 // copyToDemoted makes the shadow of a request the probe that is owed to a demoted specialist. The one

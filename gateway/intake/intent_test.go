@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"regexp"
 	"testing"
 	"time"
@@ -83,4 +84,16 @@ func inRange(s string, least, most int64) (int64, bool) {
 		return 0, false
 	}
 	return n.Int64(), true
+}
+
+// GAIE-02: a copy for a second specialist is routed by the rules for its request's intent and headers, and by none of
+// what belongs to the answer: deadline, adapter, session, replica.
+func TestACopyKeepsWhatRulesAsk(t *testing.T) {
+	now := time.Now()
+	q := &Request{ID: "r", Body: &Body{Bytes: []byte(`{}`)}, Intent: Intent{Intent: "review", Adapter: "gdb-v2",
+		Session: "talk", Priority: 5, Deadline: now, TTFTDeadline: now, Replica: "debug-0"}}
+	c := q.Copy(-101, now)
+	if want := (Intent{Intent: "review", Priority: -101}); !reflect.DeepEqual(c.Intent, want) || !c.Dry {
+		t.Errorf("the copy has %+v, want %+v", c.Intent, want)
+	}
 }
