@@ -32,8 +32,8 @@ func (c *Decider) Relieve(rt *ensemble.Runtime, r *intake.Request, d *Decision) 
 	return nil
 }
 
-// standIn replaces a demoted specialist by the first of its fallbacks that may answer, and has the adapter that is asked
-// for. breaker_open where there is none.
+// standIn replaces a demoted specialist by the first of its fallbacks that may answer and has the requested adapter. The
+// error is breaker_open if no fallback does.
 func (c *Decider) standIn(rt *ensemble.Runtime, r *intake.Request, d *Decision) error {
 	first := d.In(rt)
 	if !first.Board.Breaker().Demoted() {
@@ -68,7 +68,7 @@ func (c *Decider) standIn(rt *ensemble.Runtime, r *intake.Request, d *Decision) 
 		fmt.Sprintf("%s is demoted for its correctness, and no specialist stands in", first.Name))
 }
 
-// has reports whether a specialist has an adapter; "" is none, which each has.
+// has returns true if a specialist has an adapter, or if no adapter is requested.
 func has(sp *ensemble.Specialist, adapter string) bool {
 	return adapter == "" || slices.Contains(sp.Adapters, adapter)
 }
