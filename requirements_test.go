@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -22,33 +21,59 @@ const requirements = "docs/requirements.md"
 var (
 	update     = flag.Bool("update", false, "write the tests that cite each requirement into "+requirements)
 	requireID  = regexp.MustCompile(`\b(?:MEGA|MOD[23]|GAIE|DYN)-\d\d\b`)
-	requireRow = regexp.MustCompile(`(?m)^- \*\*([A-Z0-9]+-\d\d)\*\* (.+?)(?:\n  Tests: (.*))?$`)
+	requireRow = regexp.MustCompile(
+		`(?m)^- \*\*([A-Z0-9]+-\d\d)\*\* (.+?)(?:\n  Code: (.*))?(?:\n  Tests: (.*))?$`)
 )
 
-// docs/requirements.md has every id that a test cites, and names the tests that cite it. With -update it names them
-// anew; what an id states is written by hand.
-func TestRequirementsNameTheTestsThatCiteThem(t *testing.T) {
-	cited := citations(t)
+// requirement is one row of the page: what must hold, where the code makes it so, and the tests that show it.
+type requirement struct{ id, statement, code, tests string }
+
+func requirementsIn(page []byte) []requirement {
+	var all []requirement
+	for _, row := range requireRow.FindAllStringSubmatch(string(page), -1) {
+		all = append(all, requirement{id: row[1], statement: row[2], code: row[3], tests: row[4]})
+	}
+	return all
+}
+
+func (r *requirement) String() string {
+	row := fmt.Sprintf("- **%s** %s", r.id, r.statement)
+	if r.code != "" {
+		row += "\n  Code: " + r.code
+	}
+	if r.tests != "" {
+		row += "\n  Tests: " + r.tests
+	}
+	return row
+}
+
+func readRequirements(t *testing.T) []byte {
+	t.Helper()
 	page, err := os.ReadFile(requirements)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return page
+}
+
+// docs/requirements.md has every id that a test cites, and names the tests that cite it. With -update it names them
+// anew; what an id states, and where the code makes it so, is written by hand.
+func TestRequirementsNameTheTestsThatCiteThem(t *testing.T) {
+	cited := citations(t)
+	page := readRequirements(t)
 	if *update {
 		page = requireRow.ReplaceAllFunc(page, func(row []byte) []byte {
-			tests := cited[string(requireRow.FindSubmatch(row)[1])]
-			statement, _, _ := bytes.Cut(row, []byte("\n"))
-			if len(tests) == 0 {
-				return statement
-			}
-			return fmt.Appendf(nil, "%s\n  Tests: %s", statement, strings.Join(tests, ", "))
+			r := requirementsIn(row)[0]
+			r.tests = strings.Join(cited[r.id], ", ")
+			return []byte(r.String())
 		})
 		if err := os.WriteFile(requirements, page, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	listed := map[string]string{}
-	for _, row := range requireRow.FindAllStringSubmatch(string(page), -1) {
-		listed[row[1]] = row[3]
+	for _, r := range requirementsIn(page) {
+		listed[r.id] = r.tests
 	}
 	for _, id := range slices.Sorted(maps.Keys(cited)) {
 		tests, known := listed[id]
@@ -74,7 +99,7 @@ func citations(t *testing.T) map[string][]string {
 			return fs.SkipDir
 		}
 		script := strings.HasSuffix(path, ".txt") && filepath.Base(filepath.Dir(path)) == "testdata"
-		if err != nil || !script && !strings.HasSuffix(path, "_test.go") || path == "requirements_test.go" {
+		if err != nil || !script && !strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "requirements_") {
 			return err
 		}
 		text, err := os.ReadFile(path)

@@ -7,7 +7,7 @@ import (
 )
 
 // MEGA-56: no time on the page of metrics is the ensemble's: what requests, tokens and decisions take is told by
-// specialist, by declared intent, or by plugin. And there is one report of objectives for each specialist, none for all.
+// specialist, by declared intent, or by plugin; /v1/slo has a report for each specialist and nothing else.
 func TestNoTimeOnThePageIsTheEnsembles(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	for _, body := range []string{hello, systems} {
