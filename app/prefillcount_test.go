@@ -51,8 +51,9 @@ func TestPrefillCountsUntilTheFirstToken(t *testing.T) {
 	if cold.Backlog < 200 || cold.Tokens < cold.Backlog {
 		t.Errorf("before the first token: %+v", cold)
 	}
-	if got := held(`{"kind":"hang_after_tokens","k":1}`, func(l fleet.Load) bool { return l.Backlog == 0 }); got.Tokens == 0 {
-		t.Errorf("after the first token: %+v", got)
+	begun := held(`{"kind":"hang_after_tokens","k":1}`, func(l fleet.Load) bool { return l.Backlog == 0 })
+	if begun.Tokens == 0 {
+		t.Errorf("after the first token: %+v", begun)
 	}
 	eventually(t, "the index follows", func() bool { return w.App.Fabric().Index().Stats().Entries > 10 })
 	warm := held(`{"kind":"hang"}`, func(l fleet.Load) bool { return l.Backlog > 0 })

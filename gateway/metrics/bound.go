@@ -36,8 +36,9 @@ type bounded struct {
 	seed maphash.Seed
 
 	arrivedMu sync.Mutex
-	arrived   map[uint64]uint64 // number in the order of arrival, of each series of the last scrape; guarded by arrivedMu
-	arrivals  uint64            // guarded by arrivedMu
+	// number in the order of arrival, of each series of the last scrape; guarded by arrivedMu
+	arrived  map[uint64]uint64
+	arrivals uint64 // guarded by arrivedMu
 }
 
 // Gather implements prometheus.Gatherer.
