@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +33,7 @@ type replayFlags struct {
 	from, to  float64
 	capacity  bool
 	parallel  int
+	reading   replay.Reading
 }
 
 // oracleProfile is the default profile over one cache that holds everything: the bound for what a policy can gain by
@@ -47,8 +49,9 @@ func replayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay TRACE",
 		Short: "The real router, scheduler and index over a trace in virtual time, to compare profiles",
-		Long: "Replays a trace (Mooncake's JSON lines or Azure's CSV, gzipped or not) once for each profile and " +
-			"prints what became of it.\n" +
+		Long: "Replays a trace (JSON lines as Mooncake's, with or without sessions, or Azure's CSV, gzipped or not) " +
+			"once for each profile and prints what became of it.\n" +
+			"A turn of a session that has gap_ms comes so long after the answer to the turn before.\n" +
 			"A profile is a preset, a name under profiles of --config, or oracle: the default with an infinite cache " +
 			"shared by all.",
 		Args: cobra.ExactArgs(1),
@@ -66,6 +69,10 @@ func (f *replayFlags) register(c *cobra.Command) {
 	flags.IntVar(&f.Blocks, "blocks", f.Blocks, "KV blocks of a replica")
 	flags.IntVar(&f.BlockSize, "block-size", f.BlockSize, "tokens of a block")
 	flags.Float64Var(&f.Rate, "rate", f.Rate, "load, as a multiple of the trace's own")
+	flags.IntVar(&f.reading.Block, "trace-block", 0,
+		"tokens that an id of the trace stands for; 0 is as its lines say")
+	flags.DurationVar(&f.reading.SessionGap, "session-gap", time.Second,
+		"mean time between the beginnings of sessions, where the trace does not say when they began")
 	flags.Uint64Var(&f.Seed, "seed", f.Seed, "of tokens, hashes and random choices")
 	flags.Float64Var(&f.from, "from", 0, "first share of the trace to replay")
 	flags.Float64Var(&f.to, "to", 1, "last share of the trace to replay")
@@ -107,11 +114,15 @@ func (f *replayFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	trace, err := readTrace(path)
+	f.reading.Seed = f.Seed
+	if err := f.reading.Check(); err != nil {
+		return usageError{err}
+	}
+	trace, err := readTrace(path, f.reading)
 	if err != nil {
 		return err
 	}
-	if trace, err = replay.Part(trace, f.from, f.to); err != nil {
+	if trace, err = trace.Part(f.from, f.to); err != nil {
 		return usageError{err}
 	}
 	out := replayed{
@@ -155,27 +166,27 @@ func (f *replayFlags) contenders() ([]replay.Contender, error) {
 }
 
 // readTrace reads a trace file, gzipped or not.
-func readTrace(path string) ([]replay.Request, error) {
+func readTrace(path string, how replay.Reading) (replay.Trace, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return replay.Trace{}, err
 	}
 	defer file.Close()
 	var in io.Reader = file
 	if strings.HasSuffix(path, ".gz") {
 		if in, err = gzip.NewReader(file); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return replay.Trace{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	trace, err := replay.Read(in)
+	trace, err := replay.Read(in, how)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return replay.Trace{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return trace, nil
 }
 
 // compare replays the trace for every contender, f.parallel at once.
-func (f *replayFlags) compare(ctx context.Context, trace []replay.Request, contenders []replay.Contender,
+func (f *replayFlags) compare(ctx context.Context, trace replay.Trace, contenders []replay.Contender,
 	out *replayed) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -110,6 +110,27 @@ func TestReplayTakesProfilesOfAConfiguration(t *testing.T) {
 	}
 }
 
+// The turns of sessions wait for each other, and blocks are as the trace says.
+func TestReplayReadsSessionsOfAgents(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agents.jsonl")
+	text := ""
+	for turn := range 3 {
+		text += fmt.Sprintf(`{"session":0,"t_in_session_ms":%d,"gap_ms":60000,"input_length":%d,"output_length":2,`+
+			`"hash_id_runs":[[0,%d]]}`+"\n", turn, 160*(turn+1), 10*(turn+1))
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, err := replayOnce(t, path, "--profiles", "default", "--block-size", "16", "--json", "-")
+	var out replayed
+	if err != nil || json.Unmarshal([]byte(table), &out) != nil || len(out.Results) != 1 {
+		t.Fatalf("%v: %s", err, table)
+	}
+	if r := out.Results[0]; r.Makespan < 120 || r.HitRate < 0.49 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestReplayReadsGzip(t *testing.T) {
 	plain, err := os.ReadFile(traceFile(t, 9, ""))
 	if err != nil {
@@ -138,6 +159,9 @@ func TestReplayNamesWhatIsWrong(t *testing.T) {
 		"unknown profile": {[]string{good, "--profiles", "fastest"}, exitConfig},
 		"no replicas":     {[]string{good, "--replicas", "0"}, exitConfig},
 		"no rate":         {[]string{good, "--rate", "-1"}, exitConfig},
+		"other blocks":    {[]string{good, "--trace-block", "100"}, exitFailed},
+		"negative blocks": {[]string{good, "--trace-block", "-1"}, exitConfig},
+		"negative gap":    {[]string{good, "--session-gap", "-1s"}, exitConfig},
 		"empty part":      {[]string{good, "--from", "0.9", "--to", "0.95"}, exitConfig},
 		"unknown flag":    {[]string{good, "--speed", "3"}, exitConfig},
 		"missing file":    {[]string{good + "x"}, exitFailed},

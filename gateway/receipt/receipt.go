@@ -120,8 +120,8 @@ type Attempt struct {
 // How a turn was admitted before an engine that speculates.
 const (
 	SpeculationReserved = "reserved" // its whole draft window has its blocks
-	// It has blocks for one token a step, or the pool is not modelled. No API of an engine takes that as an order:
-	// whether it drafts, and what it does when its own pool is full, is its own.
+	// It has blocks for one token a step, or the pool is not modelled. The engine is not told: vLLM and SGLang have no
+	// such member of a request, and decide by themselves whether to draft and what to do when their pool is full.
 	SpeculationEngines = "engine"
 )
 

@@ -11,7 +11,11 @@ import (
 // azureTime is how the CSV writes a moment; fractions of any length are accepted.
 const azureTime = "2006-01-02 15:04:05"
 
-func readAzure(r io.Reader) (all []Request, err error) {
+// readAzure reads Azure's CSV.
+func (t *Trace) readAzure(r io.Reader) error {
+	if t.Block == 0 {
+		t.Block = TraceBlock
+	}
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
 	var start time.Time
@@ -20,11 +24,11 @@ func readAzure(r io.Reader) (all []Request, err error) {
 		var fault *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF):
-			return all, nil
+			return nil
 		case errors.As(err, &fault):
-			return nil, bad(fault.Line, "%v", fault.Err)
+			return bad(fault.Line, "%v", fault.Err)
 		case err != nil:
-			return nil, err
+			return err
 		}
 		n, _ := in.FieldPos(0)
 		if n == 1 && len(record) == 3 && record[0] == "TIMESTAMP" {
@@ -32,14 +36,14 @@ func readAzure(r io.Reader) (all []Request, err error) {
 		}
 		request, at, err := azure(record, n)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(all) == 0 {
+		if len(t.Requests) == 0 {
 			start = at
 		}
 		request.At = at.Sub(start)
-		request.Blocks = unique(len(all), request.Input)
-		all = append(all, request)
+		request.Blocks = t.unique(request.Input)
+		t.Requests = append(t.Requests, request)
 	}
 }
 
@@ -61,11 +65,7 @@ func azure(record []string, n int) (r Request, at time.Time, err error) {
 	return r, at, r.check(n)
 }
 
-// unique returns ids for a prompt that shares nothing with the others of its trace.
-func unique(i, input int) []uint64 {
-	ids := make([]uint64, (input+TraceBlock-1)/TraceBlock)
-	for j := range ids {
-		ids[j] = uint64(i)<<16 | uint64(j)
-	}
-	return ids
+// unique returns blocks for the next prompt, which shares nothing with the others of its trace.
+func (t *Trace) unique(input int) []Span {
+	return []Span{{uint64(len(t.Requests)) << 32, (input + t.Block - 1) / t.Block}}
 }

@@ -10,14 +10,14 @@ import (
 // When all is answered no ledger holds anything, the index knows as many blocks as the caches hold, and the rate that
 // routing reads is the engines'.
 func TestAReplayEndsAtItsBaseline(t *testing.T) {
-	var trace []Request
+	trace := Trace{Block: TraceBlock}
 	for i := range 200 {
 		talk := uint64(i%20) * 1000
 		r := Request{At: time.Duration(i) * 40 * time.Millisecond, Input: 512*(i/20+2) + i, Output: 1 + i%50}
 		for at := range uint64((r.Input + TraceBlock - 1) / TraceBlock) {
-			r.Blocks = append(r.Blocks, talk+at)
+			r.Blocks = append(r.Blocks, Span{talk + at, 1})
 		}
-		trace = append(trace, r)
+		trace.Requests = append(trace.Requests, r)
 	}
 	spec, _ := plugins.Preset("default")
 	c := Default()

@@ -15,7 +15,7 @@ const (
 // Capacity returns the highest rate, as a multiple of the trace's own, at which nine in ten requests have their first
 // token within the goal; 0 if no rate down to a small part of c.Rate does. It doubles or halves from c.Rate, then
 // bisects: about a dozen replays.
-func Capacity(ctx context.Context, c Config, trace []Request, by Contender) (float64, error) {
+func Capacity(ctx context.Context, c Config, trace Trace, by Contender) (float64, error) {
 	meets := func(rate float64) (bool, error) {
 		c := c
 		c.Rate = rate

@@ -27,11 +27,11 @@ type Config struct {
 	Goal       Goal
 }
 
-// Timing is how long an engine's step takes: reading the weights or computing the prompts, whichever is longer, and
-// each sequence's next token on top.
+// Timing is how long an engine's step takes: the sum of a fixed part, such as reading the weights, of what its prompt
+// tokens take, and of what each sequence's next token does.
 type Timing struct {
 	Prefill float64       // prompt tokens a second
-	Step    time.Duration // at least
+	Step    time.Duration // the fixed part
 	Decode  time.Duration // for each sequence that gets a token
 }
 

@@ -26,9 +26,9 @@ type shape struct {
 	conversations int           // open at once
 }
 
-func (s shape) trace(seed uint64) []replay.Request {
+func (s shape) trace(seed uint64) replay.Trace {
 	dice := rand.New(rand.NewPCG(seed, 1))
-	var all []replay.Request
+	all := replay.Trace{Block: replay.TraceBlock}
 	open := make([][]uint64, s.conversations)
 	at, id := time.Duration(0), uint64(1000)
 	for range s.requests {
@@ -45,14 +45,32 @@ func (s shape) trace(seed uint64) []replay.Request {
 			*talk = append(*talk, id)
 			id++
 		}
-		blocks := append([]uint64(nil), *talk...)
-		all = append(all, replay.Request{
-			At: at, Input: len(blocks)*replay.TraceBlock - dice.IntN(500), Output: 1 + dice.IntN(s.output),
-			Blocks:  blocks,
-			Session: fmt.Sprint(blocks[s.system]),
+		all.Requests = append(all.Requests, replay.Request{
+			At: at, Input: len(*talk)*replay.TraceBlock - dice.IntN(500), Output: 1 + dice.IntN(s.output),
+			Blocks:  ids(*talk...),
+			Session: fmt.Sprint((*talk)[s.system]),
 		})
 	}
 	return all
+}
+
+// ids returns the blocks with these ids.
+func ids(all ...uint64) (spans []replay.Span) {
+	for _, id := range all {
+		spans = append(spans, replay.Span{First: id, Count: 1})
+	}
+	return spans
+}
+
+// first returns the first n requests of a trace.
+func first(t replay.Trace, n int) replay.Trace {
+	t.Requests = t.Requests[:n]
+	return t
+}
+
+// of returns a trace of these requests.
+func of(all ...replay.Request) replay.Trace {
+	return replay.Trace{Block: replay.TraceBlock, Requests: all}
 }
 
 var busy = shape{requests: 700, gap: 130 * time.Millisecond, systems: 6, system: 4, turn: 4, output: 300,
@@ -67,7 +85,7 @@ func preset(t testing.TB, name string) replay.Contender {
 	return replay.Contender{Name: name, Spec: spec}
 }
 
-func run(t testing.TB, c replay.Config, trace []replay.Request, by replay.Contender) replay.Result {
+func run(t testing.TB, c replay.Config, trace replay.Trace, by replay.Contender) replay.Result {
 	t.Helper()
 	r, err := replay.Run(t.Context(), c, trace, by)
 	if err != nil {
@@ -83,7 +101,7 @@ func TestTheSameSeedGivesTheSameFigures(t *testing.T) {
 			continue // these want a replica or a workflow that no trace has
 		}
 		figures := func() string {
-			r := run(t, replay.Default(), trace[:150], preset(t, name))
+			r := run(t, replay.Default(), first(trace, 150), preset(t, name))
 			r.Decision = 0
 			return fmt.Sprintf("%+v", r)
 		}
@@ -95,7 +113,7 @@ func TestTheSameSeedGivesTheSameFigures(t *testing.T) {
 
 // MOD2-40: where no replica has slower tiers, no decision changes by weighing them.
 func TestWeighingTiersChangesNothingWhereThereAreNone(t *testing.T) {
-	trace := busy.trace(3)[:250]
+	trace := first(busy.trace(3), 250)
 	for _, name := range []string{"default", "cache-aware", "dynamo-kv", "epp-default"} {
 		figures := func(tiers bool) string {
 			by := preset(t, name)
@@ -124,10 +142,10 @@ func TestOneReplicaTakesTheTimeThatItsStepsTake(t *testing.T) {
 	c := replay.Default()
 	c.Replicas = 1
 	c.Timing = replay.Timing{Prefill: 1000, Step: 10 * time.Millisecond, Decode: 5 * time.Millisecond}
-	trace := []replay.Request{
-		{Input: 1024, Output: 3, Blocks: []uint64{1, 2}},
-		{At: 10 * time.Second, Input: 1030, Output: 1, Blocks: []uint64{1, 2, 3}},
-	}
+	trace := of(
+		replay.Request{Input: 1024, Output: 3, Blocks: ids(1, 2)},
+		replay.Request{At: 10 * time.Second, Input: 1030, Output: 1, Blocks: ids(1, 2, 3)},
+	)
 	r := run(t, c, trace, preset(t, "round-robin"))
 	first, second := 2*(0.512+0.010), 0.006+0.010
 	near(t, "TTFT", r.TTFT.Mean, (first+second)/2)
@@ -230,8 +248,8 @@ func TestDelayedEventsCostLittle(t *testing.T) {
 func TestWhatDoesNotFitIsRefusedAndCounted(t *testing.T) {
 	c := replay.Default()
 	c.Blocks = 4
-	trace := []replay.Request{{Input: 5000, Output: 1, Blocks: make([]uint64, 10)},
-		{Input: 100, Output: 2, Blocks: []uint64{3}}}
+	trace := of(replay.Request{Input: 5000, Output: 1, Blocks: ids(make([]uint64, 10)...)},
+		replay.Request{Input: 100, Output: 2, Blocks: ids(3)})
 	r := run(t, c, trace, preset(t, "default"))
 	if r.Refused != 1 || r.Goodput != 0.5 {
 		t.Errorf("%+v", r)
@@ -239,7 +257,7 @@ func TestWhatDoesNotFitIsRefusedAndCounted(t *testing.T) {
 }
 
 func TestCapacityIsWhereTheGoalIsMissed(t *testing.T) {
-	trace := busy.trace(3)[:200]
+	trace := first(busy.trace(3), 200)
 	c := replay.Default()
 	c.Replicas = 4
 	rate, err := replay.Capacity(t.Context(), c, trace, preset(t, "default"))
@@ -255,13 +273,13 @@ func TestCapacityIsWhereTheGoalIsMissed(t *testing.T) {
 		t.Errorf("capacity %.3f: p90 %.2f s there, %.2f s above", rate, at, over)
 	}
 	c.Goal.TTFT = time.Nanosecond
-	if rate, err := replay.Capacity(t.Context(), c, trace[:20], preset(t, "random")); err != nil || rate != 0 {
+	if rate, err := replay.Capacity(t.Context(), c, first(trace, 20), preset(t, "random")); err != nil || rate != 0 {
 		t.Errorf("a goal that cannot be met: %v, %v", rate, err)
 	}
 }
 
 func TestImpossibleReplaysAreErrors(t *testing.T) {
-	trace := []replay.Request{{Input: 5, Output: 1, Blocks: []uint64{1}}}
+	trace := of(replay.Request{Input: 5, Output: 1, Blocks: ids(1)})
 	for name, change := range map[string]func(*replay.Config){
 		"no replica":    func(c *replay.Config) { c.Replicas = 0 },
 		"too many":      func(c *replay.Config) { c.Replicas = 100000 },
@@ -293,7 +311,7 @@ func TestImpossibleReplaysAreErrors(t *testing.T) {
 }
 
 func TestThePlotNamesEveryProfile(t *testing.T) {
-	trace := busy.trace(4)[:50]
+	trace := first(busy.trace(4), 50)
 	results := []replay.Result{run(t, replay.Default(), trace, preset(t, "default")),
 		run(t, replay.Default(), trace, preset(t, "random"))}
 	results[1].Profile = "<&>"
@@ -318,7 +336,7 @@ func BenchmarkReplay(b *testing.B) {
 			for range b.N {
 				run(b, replay.Default(), trace, preset(b, name))
 			}
-			b.ReportMetric(float64(b.N*len(trace))/b.Elapsed().Seconds(), "requests/s")
+			b.ReportMetric(float64(b.N*len(trace.Requests))/b.Elapsed().Seconds(), "requests/s")
 		})
 	}
 }

@@ -41,6 +41,7 @@ type life struct {
 	cached    int            // prompt tokens
 	flight    fleet.Flight
 	refused   bool
+	next      int // the request that waits for this one, as its place plus 1; 0 if there is none
 }
 
 // run is one replay under way.
@@ -52,8 +53,9 @@ type run struct {
 	index    *runs.Indexer
 	hasher   kvpool.Hasher
 	replicas []*replica
+	trace    *Trace
 	lives    []life
-	next     int // of lives, to arrive
+	arrivals arrivals
 	now      scheduler.Time
 	mail     []delivery // events on their way, in order
 	shared   *infinite  // nil for finite caches
@@ -68,7 +70,7 @@ type delivery struct {
 }
 
 // Run replays the trace once. The same arguments give the same Result on any machine.
-func Run(ctx context.Context, c Config, trace []Request, by Contender) (Result, error) {
+func Run(ctx context.Context, c Config, trace Trace, by Contender) (Result, error) {
 	r, err := newRun(c, trace, by)
 	if err != nil {
 		return Result{}, err
@@ -84,7 +86,7 @@ func Run(ctx context.Context, c Config, trace []Request, by Contender) (Result, 
 	return r.result(by.Name), nil
 }
 
-func newRun(c Config, trace []Request, by Contender) (*run, error) {
+func newRun(c Config, trace Trace, by Contender) (*run, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func newRun(c Config, trace []Request, by Contender) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{config: c, index: x, hasher: kvpool.NewHasher(c.Seed), lives: make([]life, len(trace)), out: newMeter()}
+	r := &run{config: c, index: x, hasher: kvpool.NewHasher(c.Seed), trace: &trace, out: newMeter()}
 	r.fleet = fleet.New()
 	if by.Infinite {
 		r.shared = newInfinite(r.hasher, c.BlockSize)
@@ -100,9 +102,7 @@ func newRun(c Config, trace []Request, by Contender) (*run, error) {
 	if err := r.populate(); err != nil {
 		return nil, err
 	}
-	for i := range trace {
-		r.lives[i] = life{Request: &trace[i], at: time.Duration(float64(trace[i].At) / c.Rate), left: trace[i].Output}
-	}
+	r.expect()
 	registry := plugins.Registry(plugins.Deps{Index: r.depths(), Tiers: r.index, Hasher: r.hasher,
 		Tokenizer: tokenizer{r}, Seed: c.Seed})
 	maps.Copy(registry, by.Plugins)
@@ -148,8 +148,8 @@ func (r *run) step() bool {
 	if len(r.mail) > 0 {
 		mail = r.mail[0].at
 	}
-	if r.next < len(r.lives) {
-		arrival = r.lives[r.next].at
+	if len(r.arrivals) > 0 {
+		arrival = r.arrivals[0].at
 	}
 	switch {
 	case first != nil && due <= min(mail, arrival):
@@ -161,8 +161,7 @@ func (r *run) step() bool {
 		r.mail = r.mail[1:]
 	case arrival < never:
 		r.now = arrival
-		r.arrive(r.next)
-		r.next++
+		r.arrive(r.arrivals.take())
 	default:
 		return false
 	}
@@ -202,6 +201,7 @@ func (r *run) token(l *life, o core.Output) {
 	l.flight.Grow(o.Index+1, r.clock())
 	if o.Finish != core.NotFinished {
 		l.flight.Land()
+		r.over(l)
 	}
 }
 
@@ -221,7 +221,7 @@ func (r *run) publish(rep *replica) {
 // arrive routes request i and gives it to the replica that was picked.
 func (r *run) arrive(i int) {
 	l := &r.lives[i]
-	r.prompt = appendPrompt(make([]uint32, 0, l.Input), l.Request, r.config.Seed)
+	r.prompt = appendPrompt(make([]uint32, 0, l.Input), r.trace, i, r.config.Seed)
 	c := routing.Acquire(routing.Facts{Specialist: specialist, Session: l.Session, Kind: "completion", Stream: true,
 		Now: r.clock()})
 	defer c.Release()
@@ -233,7 +233,7 @@ func (r *run) arrive(i int) {
 	var nobody *routing.NoCandidateError
 	switch {
 	case errors.As(err, &nobody):
-		l.refused = true
+		r.refuse(l)
 		return
 	case err != nil:
 		r.out.fault = err
@@ -264,7 +264,7 @@ func (r *run) send(rep *replica, i int, v routing.View) {
 	}, r.now)
 	switch {
 	case errors.Is(err, scheduler.ErrRefused):
-		l.refused = true
+		r.refuse(l)
 		return
 	case err != nil:
 		r.out.fault = err

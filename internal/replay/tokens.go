@@ -8,14 +8,22 @@ import (
 	"octet/routing/index"
 )
 
-// appendPrompt appends the tokens that r's ids stand for under seed.
-func appendPrompt(dst []uint32, r *Request, seed uint64) []uint32 {
-	for i, id := range r.Blocks {
-		n := min(TraceBlock, r.Input-i*TraceBlock)
-		x := (id ^ seed) * 0x9E3779B97F4A7C15
-		for j := range n {
-			dst = append(dst, uint32((x+uint64(j)*0xD1B54A32D192ED03)>>32))
+// appendPrompt appends the tokens of request i of t under seed.
+func appendPrompt(dst []uint32, t *Trace, i int, seed uint64) []uint32 {
+	r := &t.Requests[i]
+	end := len(dst) + r.Input
+	for _, s := range r.Blocks {
+		for k := range s.Count {
+			dst = appendBlock(dst, (s.First+uint64(k)^seed)*0x9E3779B97F4A7C15, min(t.Block, end-len(dst)))
 		}
+	}
+	// what no id stands for is the request's own
+	return appendBlock(dst, (uint64(i)^seed)*0xBF58476D1CE4E5B9, end-len(dst))
+}
+
+func appendBlock(dst []uint32, x uint64, tokens int) []uint32 {
+	for j := range tokens {
+		dst = append(dst, uint32((x+uint64(j)*0xD1B54A32D192ED03)>>32))
 	}
 	return dst
 }

@@ -2,30 +2,67 @@ package replay
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
 )
 
+// Trace is a load: requests in the order in which they come where no answer is late.
+type Trace struct {
+	Block    int // tokens of each block that the requests name
+	Requests []Request
+}
+
 // Request is one line of a trace.
 type Request struct {
-	At     time.Duration // since the trace's first
+	At     time.Duration // since the trace's first; not looked at where After is set
 	Input  int           // tokens of the prompt
 	Output int           // tokens of the answer, at least 1
-	// an id for each TraceBlock tokens of the prompt, the last one's perhaps fewer; equal ids are equal tokens
-	Blocks []uint64
+	// Blocks are the prompt's blocks. Equal ids are equal tokens. The last block may be part of one, and formats that
+	// name full blocks only leave it out: its tokens are then like no others.
+	Blocks []Span
 	// Session is equal for the turns of one conversation: prompts of which each holds all full blocks of an earlier
 	// one.
 	Session string
+	// After is the request that this one waits for, the session's turn before, as its place in Requests plus 1; 0 is
+	// none. Gap is from the end of that turn's answer to this request.
+	After int
+	Gap   time.Duration
 }
 
-// TraceBlock is how many tokens an id of a trace stands for.
+// Span is the consecutive ids First, First+1 and so on, Count of them.
+type Span struct {
+	First uint64
+	Count int
+}
+
+// Reading says how a trace is read. The zero Reading reads it as its lines say.
+type Reading struct {
+	// Block is how many tokens an id stands for; 0 is the first of TraceBlock and smaller powers of two down to 16 that
+	// fits all lines (16 first, where lines have runs of ids).
+	Block int
+	// SessionGap is the mean time between the beginnings of sessions whose lines do not say when they began; 0 is a
+	// second. Seed draws the beginnings, and nothing else.
+	SessionGap time.Duration
+	Seed       uint64
+}
+
+// Check returns an ErrConfig that says what cannot be; nil where all can.
+func (how *Reading) Check() error {
+	switch {
+	case how.Block < 0 || how.Block > maxTokens:
+		return fmt.Errorf("%w: blocks of %d tokens in a trace, want at most %d", ErrConfig, how.Block, maxTokens)
+	case how.SessionGap < 0:
+		return fmt.Errorf("%w: sessions that begin %v apart", ErrConfig, how.SessionGap)
+	}
+	return nil
+}
+
+// TraceBlock is how many tokens an id of Mooncake's and Azure's traces stands for.
 const TraceBlock = 512
 
 // Bounds of a request, so that a hostile line cannot make the replay allocate without end.
@@ -54,119 +91,151 @@ func bad(line int, format string, args ...any) error {
 	return &TraceError{Line: line, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Read reads a trace of either format: Mooncake's, a JSON object a line with timestamp (ms), input_length,
-// output_length and hash_ids; or Azure's, CSV with TIMESTAMP, ContextTokens and GeneratedTokens, whose prompts share
-// nothing. The requests come back in order of arrival, the first at 0. The error is a *TraceError, or what r returned.
-func Read(r io.Reader) ([]Request, error) {
+// Read reads a trace of one of three formats: Mooncake's, a JSON object a line with timestamp (ms), input_length,
+// output_length and hash_ids; the same with sessions (see line); or Azure's, CSV with TIMESTAMP, ContextTokens and
+// GeneratedTokens, whose prompts share nothing. The requests come back in order of arrival, the first at 0. The error
+// is a *TraceError, an ErrConfig, or what r returned.
+func Read(r io.Reader, how Reading) (Trace, error) {
+	if err := how.Check(); err != nil {
+		return Trace{}, err
+	}
 	in := bufio.NewReaderSize(r, 64<<10)
 	first, err := in.Peek(1)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return Trace{}, err
 	}
-	var all []Request
+	t := Trace{Block: how.Block}
 	if len(first) > 0 && first[0] == '{' {
-		all, err = readMooncake(in)
+		err = t.readLines(in, how)
 	} else {
-		all, err = readAzure(in)
+		err = t.readAzure(in)
 	}
 	if err != nil {
-		return nil, err
+		return Trace{}, err
 	}
-	if len(all) == 0 {
-		return nil, bad(1, "there is no request")
+	if len(t.Requests) == 0 {
+		return Trace{}, bad(1, "there is no request")
 	}
-	slices.SortStableFunc(all, func(a, b Request) int { return int(min(1, max(-1, a.At-b.At))) })
-	start := all[0].At
-	for i := range all {
-		all[i].At -= start
-	}
-	nameSessions(all)
-	return all, nil
+	t.order()
+	t.nameSessions()
+	return t, nil
 }
 
-// Part returns the requests from the share from to the share to of a trace, with the first at 0.
-func Part(trace []Request, from, to float64) ([]Request, error) {
+// order sorts the requests by their time, with the first at 0, and keeps After in step.
+func (t *Trace) order() {
+	by := make([]int, len(t.Requests))
+	for i := range by {
+		by[i] = i
+	}
+	slices.SortStableFunc(by, func(a, b int) int {
+		return int(min(1, max(-1, t.Requests[a].At-t.Requests[b].At)))
+	})
+	place := make([]int, len(by))
+	for to, from := range by {
+		place[from] = to
+	}
+	sorted := make([]Request, len(by))
+	start := t.Requests[by[0]].At
+	for to, from := range by {
+		sorted[to] = t.Requests[from]
+		sorted[to].At -= start
+		if after := sorted[to].After; after > 0 {
+			sorted[to].After = place[after-1] + 1
+		}
+	}
+	t.Requests = sorted
+}
+
+// Part returns the requests from the share from to the share to of a trace, with the first at 0. A turn whose turn
+// before is not in the part comes at its own time.
+func (t Trace) Part(from, to float64) (Trace, error) {
 	if !(from >= 0 && from < to && to <= 1) {
-		return nil, fmt.Errorf("%w: a part from %v to %v", ErrConfig, from, to)
+		return Trace{}, fmt.Errorf("%w: a part from %v to %v", ErrConfig, from, to)
 	}
-	n := float64(len(trace))
-	part := slices.Clone(trace[int(from*n):int(to*n)])
-	if len(part) == 0 {
-		return nil, fmt.Errorf("%w: no request from %v to %v", ErrConfig, from, to)
+	n := float64(len(t.Requests))
+	first := int(from * n)
+	part := Trace{t.Block, slices.Clone(t.Requests[first:int(to*n)])}
+	if len(part.Requests) == 0 {
+		return Trace{}, fmt.Errorf("%w: no request from %v to %v", ErrConfig, from, to)
 	}
-	start := part[0].At
-	for i := range part {
-		part[i].At -= start
+	start := part.Requests[0].At
+	for i := range part.Requests {
+		r := &part.Requests[i]
+		r.At -= start
+		if r.After = max(0, r.After-first); r.After == 0 {
+			r.Gap = 0
+		}
 	}
 	return part, nil
 }
 
-// nameSessions sets every Session. A prompt of a single block begins no conversation that could be told from others.
-func nameSessions(all []Request) {
+// begin sets when sessions began that do not say so: in their order, at times drawn by how.
+func (t *Trace) begin(unknown []session, how Reading) {
+	gap := how.SessionGap
+	if gap == 0 {
+		gap = time.Second
+	}
+	dice, at := rand.New(rand.NewPCG(how.Seed, 0x5e55)), time.Duration(0)
+	for _, s := range unknown {
+		for _, i := range s.turns {
+			t.Requests[i].At += at
+		}
+		at += time.Duration(dice.ExpFloat64() * float64(gap))
+	}
+}
+
+// nameSessions sets every Session that no line names. A prompt of a single block begins no conversation that could be
+// told from others.
+func (t *Trace) nameSessions() {
 	ends := map[uint64]string{} // a prompt's last full block: its session
-	for i := range all {
-		r := &all[i]
+	for i := range t.Requests {
+		r := &t.Requests[i]
+		if r.Session != "" {
+			continue
+		}
 		r.Session = strconv.Itoa(i)
-		for at := len(r.Blocks) - 1; at > 0; at-- {
-			if session, ok := ends[r.Blocks[at]]; ok {
+		ids := r.ids()
+		for at := len(ids) - 1; at > 0; at-- {
+			if session, ok := ends[ids[at]]; ok {
 				r.Session = session
 				break
 			}
 		}
-		if full := r.Input / TraceBlock; full > 1 {
-			ends[r.Blocks[full-1]] = r.Session
+		if full := r.Input / t.Block; full > 1 && full <= len(ids) {
+			ends[ids[full-1]] = r.Session
 		}
 	}
 }
 
-// mooncakeLine is a line as it stands; a field that is absent stays nil.
-type mooncakeLine struct {
-	Timestamp *float64 `json:"timestamp"`
-	Input     *int     `json:"input_length"`
-	Output    *int     `json:"output_length"`
-	Blocks    []uint64 `json:"hash_ids"`
+// ids returns r's blocks one by one.
+func (r *Request) ids() []uint64 {
+	var ids []uint64
+	for _, s := range r.Blocks {
+		for i := range s.Count {
+			ids = append(ids, s.First+uint64(i))
+		}
+	}
+	return ids
 }
 
-func readMooncake(r io.Reader) (all []Request, err error) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	n := 0
-	for lines.Scan() {
-		n++
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		request, err := mooncake(lines.Bytes(), n)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, request)
+// blocks returns how many blocks r names.
+func (r *Request) blocks() (n int) {
+	for _, s := range r.Blocks {
+		n += s.Count
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, bad(n+1, "longer than %d bytes", maxLine)
-	}
-	return all, lines.Err()
+	return n
 }
 
-func mooncake(text []byte, n int) (Request, error) {
-	var l mooncakeLine
-	if err := json.Unmarshal(text, &l); err != nil {
-		return Request{}, bad(n, "%v", err)
+// spans returns ids as spans.
+func spans(ids []uint64) (all []Span) {
+	for _, id := range ids {
+		if n := len(all); n > 0 && all[n-1].First+uint64(all[n-1].Count) == id {
+			all[n-1].Count++
+		} else {
+			all = append(all, Span{id, 1})
+		}
 	}
-	if l.Timestamp == nil || l.Input == nil || l.Output == nil {
-		return Request{}, bad(n, "timestamp, input_length and output_length are needed")
-	}
-	if !(*l.Timestamp >= 0 && *l.Timestamp <= math.MaxInt64/2/1e6) {
-		return Request{}, bad(n, "timestamp is %v", *l.Timestamp)
-	}
-	r := Request{At: time.Duration(*l.Timestamp * 1e6), Input: *l.Input, Output: *l.Output, Blocks: l.Blocks}
-	if err := r.check(n); err != nil {
-		return Request{}, err
-	}
-	if want := (r.Input + TraceBlock - 1) / TraceBlock; len(r.Blocks) != want {
-		return Request{}, bad(n, "%d hash_ids for %d tokens, want %d", len(r.Blocks), r.Input, want)
-	}
-	return r, nil
+	return all
 }
 
 func (r *Request) check(n int) error {

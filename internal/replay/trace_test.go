@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,42 +12,66 @@ import (
 	"octet/internal/replay"
 )
 
-func TestTracesOfBothFormatsAreRead(t *testing.T) {
+func TestTracesOfAllFormatsAreRead(t *testing.T) {
 	for name, test := range map[string]struct {
-		text string
-		want []replay.Request
+		text  string
+		block int
+		want  []replay.Request
 	}{
 		"mooncake": {
 			`{"timestamp": 3000, "input_length": 600, "output_length": 0, "hash_ids": [7, 9]}` + "\n\n" +
 				`{"timestamp": 1000, "input_length": 512, "output_length": 5, "hash_ids": [7]}` + "\n",
-			[]replay.Request{
-				{Input: 512, Output: 5, Blocks: []uint64{7}, Session: "0"},
-				{At: 2 * time.Second, Input: 600, Output: 1, Blocks: []uint64{7, 9}, Session: "1"},
+			512, []replay.Request{
+				{Input: 512, Output: 5, Blocks: span(7, 1), Session: "0"},
+				{At: 2 * time.Second, Input: 600, Output: 1, Blocks: append(span(7, 1), span(9, 1)...), Session: "1"},
 			},
 		},
 		"azure": {
 			"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,513,10\n2023-11-16T18:17:04Z,3,8\n",
-			[]replay.Request{
-				{Input: 513, Output: 10, Blocks: []uint64{0, 1}, Session: "0"},
-				{At: 20040 * time.Microsecond, Input: 3, Output: 8, Blocks: []uint64{1 << 16}, Session: "1"},
+			512, []replay.Request{
+				{Input: 513, Output: 10, Blocks: span(0, 2), Session: "0"},
+				{At: 20040 * time.Microsecond, Input: 3, Output: 8, Blocks: span(1<<32, 1), Session: "1"},
+			},
+		},
+		"blocks of 16": {
+			`{"timestamp": 0, "input_length": 40, "output_length": 1, "hash_ids": [1, 2, 5]}`,
+			16, []replay.Request{{Input: 40, Output: 1, Blocks: append(span(1, 2), span(5, 1)...), Session: "0"}},
+		},
+		"sessions that wait": {
+			`{"session": 4, "t_in_session_ms": 0, "gap_ms": 0, "input_length": 40, "output_length": 3, ` +
+				`"hash_id_runs": [[0, 1], [100, 1]]}` + "\n" +
+				`{"session": 4, "t_in_session_ms": 900, "gap_ms": 300, "input_length": 64, "output_length": 2, ` +
+				`"hash_id_runs": [[0, 1], [100, 3]]}` + "\n" +
+				`{"session": "x", "timestamp": 100, "input_length": 16, "output_length": 2, ` +
+				`"hash_id_runs": [[0, 1]]}` + "\n" +
+				`{"session": "x", "timestamp": 200, "input_length": 16, "output_length": 2, "hash_ids": [0]}`,
+			16, []replay.Request{
+				{Input: 40, Output: 3, Blocks: append(span(0, 1), span(100, 1)...), Session: "4"},
+				{At: 100 * time.Millisecond, Input: 16, Output: 2, Blocks: span(0, 1), Session: "x"},
+				{At: 200 * time.Millisecond, Input: 16, Output: 2, Blocks: span(0, 1), Session: "x"},
+				{At: 900 * time.Millisecond, Input: 64, Output: 2, Blocks: append(span(0, 1), span(100, 3)...),
+					Session: "4", After: 1, Gap: 300 * time.Millisecond},
 			},
 		},
 	} {
-		got, err := replay.Read(strings.NewReader(test.text))
-		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+		got, err := replay.Read(strings.NewReader(test.text), replay.Reading{})
+		if diff := cmp.Diff(replay.Trace{Block: test.block, Requests: test.want}, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
 	}
 }
 
+// span returns count blocks from first on.
+func span(first uint64, count int) []replay.Span { return []replay.Span{{First: first, Count: count}} }
+
 func TestTurnsOfOneConversationShareASession(t *testing.T) {
 	got, err := replay.Read(strings.NewReader(
-		`{"timestamp": 0, "input_length": 1100, "output_length": 5, "hash_ids": [0, 1, 2]}` + "\n" +
-			`{"timestamp": 1, "input_length": 1100, "output_length": 5, "hash_ids": [0, 5, 6]}` + "\n" +
-			`{"timestamp": 2, "input_length": 2048, "output_length": 5, "hash_ids": [0, 1, 8, 9]}` + "\n" +
-			`{"timestamp": 3, "input_length": 2560, "output_length": 5, "hash_ids": [0, 1, 8, 9, 10]}`))
+		`{"timestamp": 0, "input_length": 1100, "output_length": 5, "hash_ids": [0, 1, 2]}`+"\n"+
+			`{"timestamp": 1, "input_length": 1100, "output_length": 5, "hash_ids": [0, 5, 6]}`+"\n"+
+			`{"timestamp": 2, "input_length": 2048, "output_length": 5, "hash_ids": [0, 1, 8, 9]}`+"\n"+
+			`{"timestamp": 3, "input_length": 2560, "output_length": 5, "hash_ids": [0, 1, 8, 9, 10]}`), replay.Reading{})
 	var sessions []string
-	for _, r := range got {
+	for _, r := range got.Requests {
 		sessions = append(sessions, r.Session)
 	}
 	if diff := cmp.Diff([]string{"0", "1", "0", "0"}, sessions); err != nil || diff != "" {
@@ -61,23 +86,31 @@ func TestBadTraceLinesAreNamedByNumber(t *testing.T) {
 		"":             1,
 		head:           1,
 		good + "{nope": 2,
-		good + "\n" + `{"timestamp": 0, "input_length": 5}`:                                         3,
-		good + `{"timestamp": -1, "input_length": 5, "output_length": 5, "hash_ids": [1]}`:          2,
-		good + `{"timestamp": 1e300, "input_length": 5, "output_length": 5, "hash_ids": [1]}`:       2,
-		good + `{"timestamp": 0, "input_length": 0, "output_length": 5, "hash_ids": []}`:            2,
-		good + `{"timestamp": 0, "input_length": 99999999999, "output_length": 5, "hash_ids": [1]}`: 2,
-		good + `{"timestamp": 0, "input_length": 513, "output_length": 5, "hash_ids": [1]}`:         2,
-		good + `{"timestamp": 0, "input_length": 5, "output_length": -5, "hash_ids": [1]}`:          2,
-		good + good + `{"timestamp": 0, "input_length": 5, "output_length": 5, "hash_ids": [-1]}`:   3,
-		good + strings.Repeat("x", 1<<20+1):                                                         2,
-		head + "yesterday,1,1":                                                                      2,
-		head + "2023-11-16 18:17:03,1,1\n2023-11-16 18:17:04,many,1":                                3,
-		head + "2023-11-16 18:17:03,1,1\n2023-11-16 18:17:04,1,few":                                 3,
-		head + "2023-11-16 18:17:03,1,1\n2023-11-16 18:17:04,1":                                     3,
-		head + "2023-11-16 18:17:03,1,1\n2023-11-16 18:17:04,1,\"":                                  3,
-		head + "2023-11-16 18:17:03,0,1":                                                            2,
+		good + "\n" + `{"timestamp": 0, "input_length": 5}`:                                                    3,
+		good + `{"timestamp": -1, "input_length": 5, "output_length": 5, "hash_ids": [1]}`:                     2,
+		good + `{"timestamp": 1e300, "input_length": 5, "output_length": 5, "hash_ids": [1]}`:                  2,
+		good + `{"timestamp": 0, "input_length": 0, "output_length": 5, "hash_ids": []}`:                       2,
+		good + `{"timestamp": 0, "input_length": 99999999999, "output_length": 5, "hash_ids": [1]}`:            2,
+		good + `{"timestamp": 0, "input_length": 513, "output_length": 5, "hash_ids": [1]}`:                    2,
+		good + `{"timestamp": 0, "input_length": 5, "output_length": -5, "hash_ids": [1]}`:                     2,
+		good + good + `{"timestamp": 0, "input_length": 5, "output_length": 5, "hash_ids": [-1]}`:              3,
+		good + `{"session": 1, "t_in_session_ms": -3, "input_length": 5, "output_length": 5, "hash_ids": [1]}`: 2,
+		good + `{"session": 1, "input_length": 5, "output_length": 5, "hash_ids": [1]}`:                        2,
+		good + `{"timestamp": 0, "gap_ms": -1, "input_length": 5, "output_length": 5, "hash_ids": [1]}`:        2,
+		good + `{"timestamp": 0, "input_length": 5, "output_length": 5, "hash_id_runs": [[1, 99999999]]}`:      2,
+		good + `{"session": 1, "timestamp": 5, "input_length": 5, "output_length": 5, "hash_ids": [1]}` + "\n" +
+			`{"session": 1, "timestamp": 4, "input_length": 5, "output_length": 5, "hash_ids": [1]}`: 3,
+		good + `{"session": 1, "timestamp": 5, "input_length": 5, "output_length": 5, "hash_ids": [1]}` + "\n" +
+			`{"session": 1, "t_in_session_ms": 9, "input_length": 5, "output_length": 5, "hash_ids": [1]}`: 3,
+		good + strings.Repeat("x", 1<<20+1):                          2,
+		head + "yesterday,1,1":                                       2,
+		head + "2023-11-16 18:17:03,1,1\n2023-11-16 18:17:04,many,1": 3,
+		head + "2023-11-16 18:17:03,1,1\n2023-11-16 18:17:04,1,few":  3,
+		head + "2023-11-16 18:17:03,1,1\n2023-11-16 18:17:04,1":      3,
+		head + "2023-11-16 18:17:03,1,1\n2023-11-16 18:17:04,1,\"":   3,
+		head + "2023-11-16 18:17:03,0,1":                             2,
 	} {
-		_, err := replay.Read(strings.NewReader(text))
+		_, err := replay.Read(strings.NewReader(text), replay.Reading{})
 		var bad *replay.TraceError
 		if !errors.Is(err, replay.ErrTrace) || !errors.As(err, &bad) || bad.Line != line {
 			t.Errorf("%.80q: %v, want line %d", text, err, line)
@@ -86,16 +119,25 @@ func TestBadTraceLinesAreNamedByNumber(t *testing.T) {
 }
 
 func TestPartsOfATraceBeginAtZero(t *testing.T) {
-	trace := make([]replay.Request, 10)
-	for i := range trace {
-		trace[i].At = time.Duration(i) * time.Second
+	trace := replay.Trace{Block: 16, Requests: make([]replay.Request, 10)}
+	for i := range trace.Requests {
+		trace.Requests[i].At = time.Duration(i) * time.Second
 	}
-	part, err := replay.Part(trace, 0.5, 1)
-	if err != nil || len(part) != 5 || part[0].At != 0 || part[4].At != 4*time.Second || trace[5].At != 5*time.Second {
-		t.Errorf("%v, %v", part, err)
+	trace.Requests[6].After, trace.Requests[6].Gap = 5, time.Second // of these a part has the turn and not the one before
+	trace.Requests[8].After, trace.Requests[8].Gap = 7, time.Second
+	part, err := trace.Part(0.5, 1)
+	if err != nil || len(part.Requests) != 5 {
+		t.Fatalf("%v, %v", part, err)
+	}
+	got := part.Requests
+	if got[0].At != 0 || got[4].At != 4*time.Second || trace.Requests[5].At != 5*time.Second {
+		t.Errorf("times: %v", got)
+	}
+	if got[1].After != 0 || got[1].Gap != 0 || got[3].After != 2 || got[3].Gap != time.Second {
+		t.Errorf("turns: %v", got)
 	}
 	for _, bounds := range [][2]float64{{0.5, 0.5}, {-1, 1}, {0, 2}, {0.01, 0.02}} {
-		if _, err := replay.Part(trace, bounds[0], bounds[1]); !errors.Is(err, replay.ErrConfig) {
+		if _, err := trace.Part(bounds[0], bounds[1]); !errors.Is(err, replay.ErrConfig) {
 			t.Errorf("%v: %v", bounds, err)
 		}
 	}
@@ -104,16 +146,79 @@ func TestPartsOfATraceBeginAtZero(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(`{"timestamp": 0, "input_length": 5, "output_length": 5, "hash_ids": [1]}`)
 	f.Add("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,513,10\n")
+	f.Add(`{"session": 4, "t_in_session_ms": 0, "gap_ms": 0, "input_length": 40, "output_length": 3, ` +
+		`"hash_id_runs": [[0, 1], [100, 1]]}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := replay.Read(strings.NewReader(text))
+		trace, err := replay.Read(strings.NewReader(text), replay.Reading{})
 		if err != nil && !errors.Is(err, replay.ErrTrace) {
 			t.Fatal(err)
 		}
-		for i, r := range all {
-			if r.At < 0 || i > 0 && r.At < all[i-1].At || r.Output < 1 ||
-				len(r.Blocks) != (r.Input+replay.TraceBlock-1)/replay.TraceBlock {
+		for i, r := range trace.Requests {
+			blocks := 0
+			for _, s := range r.Blocks {
+				blocks += s.Count
+			}
+			if most := (r.Input + trace.Block - 1) / trace.Block; r.At < 0 || i > 0 && r.At < trace.Requests[i-1].At ||
+				r.Output < 1 || blocks > most || blocks < most-1 || r.After > i || r.Gap < 0 {
 				t.Fatalf("%+v", r)
 			}
 		}
 	})
+}
+
+// A turn comes its gap after the answer to the turn before, however late that is, and whatever the rate.
+func TestTurnsWaitForTheAnswerBefore(t *testing.T) {
+	c := replay.Default()
+	c.Replicas, c.BlockSize, c.Rate = 1, 16, 2
+	c.Timing = replay.Timing{Prefill: 1000, Step: 10 * time.Millisecond, Decode: 5 * time.Millisecond}
+	trace, err := replay.Read(strings.NewReader(
+		`{"session": 1, "t_in_session_ms": 0, "gap_ms": 0, "input_length": 400, "output_length": 2, `+
+			`"hash_id_runs": [[0, 25]]}`+"\n"+
+			`{"session": 1, "t_in_session_ms": 5, "gap_ms": 1000, "input_length": 420, "output_length": 1, `+
+			`"hash_id_runs": [[0, 25], [50, 1]]}`), replay.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, c, trace, preset(t, "round-robin"))
+	first, second := 0.4+0.010, 0.020+0.010
+	near(t, "makespan", r.Makespan, first+0.015+1+second)
+	near(t, "TTFT", r.TTFT.Mean, (first+second)/2)
+	near(t, "hit rate", r.HitRate, 400.0/820)
+}
+
+// A refused turn does not hold back the next one of its session.
+func TestARefusedTurnIsFollowed(t *testing.T) {
+	c := replay.Default()
+	c.Blocks = 4
+	trace := of(replay.Request{Input: 5000, Output: 1, Blocks: ids(make([]uint64, 10)...)},
+		replay.Request{At: time.Second, Input: 100, Output: 2, Blocks: ids(3), After: 1, Gap: 3 * time.Second})
+	if r := run(t, c, trace, preset(t, "default")); r.Refused != 1 || r.Makespan < 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSessionsWithoutATimeBeginAtTimesThatTheSeedDraws(t *testing.T) {
+	var text strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&text, `{"session": %d, "t_in_session_ms": 0, "input_length": 16, "output_length": 1, `+
+			`"hash_id_runs": [[%[1]d, 1]]}`+"\n", i)
+	}
+	read := func(how replay.Reading) replay.Trace {
+		trace, err := replay.Read(strings.NewReader(text.String()), how)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trace
+	}
+	a, b := read(replay.Reading{Seed: 1}), read(replay.Reading{Seed: 2, SessionGap: time.Minute})
+	if diff := cmp.Diff(a, read(replay.Reading{Seed: 1})); diff != "" {
+		t.Error(diff)
+	}
+	for name, mean := range map[string]float64{
+		"a second": a.Requests[199].At.Seconds() / 199, "a minute": b.Requests[199].At.Minutes() / 199,
+	} {
+		if mean < 0.7 || mean > 1.3 {
+			t.Errorf("%s: the mean gap is %v of it", name, mean)
+		}
+	}
 }

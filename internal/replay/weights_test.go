@@ -12,7 +12,8 @@ import (
 
 // readers is a load of documents that many ask about within a while, for long answers: what a replica saves by holding
 // the document it pays for with a larger batch.
-func readers(seed uint64) (all []replay.Request) {
+func readers(seed uint64) replay.Trace {
+	var all []replay.Request
 	const documents, each, blocks = 12, 60, 12
 	dice := rand.New(rand.NewPCG(seed, 1))
 	for d := range uint64(documents) {
@@ -25,11 +26,11 @@ func readers(seed uint64) (all []replay.Request) {
 			}
 			asked = append(asked, question)
 			all = append(all, replay.Request{At: at, Input: len(asked)*replay.TraceBlock - dice.IntN(400),
-				Output: 2000, Blocks: asked, Session: fmt.Sprint(question)})
+				Output: 2000, Blocks: ids(asked...), Session: fmt.Sprint(question)})
 			at += time.Duration(dice.ExpFloat64() * float64(300*time.Millisecond))
 		}
 	}
-	return all
+	return of(all...)
 }
 
 // DYN-07: over replays in virtual time a high overlap weight gives the shorter first token and the longer time between
