@@ -74,7 +74,7 @@ func blockNames(path string, source any) (used []string, err error) {
 		}
 	}
 	if name == "" {
-		return nil, nil //nolint:nilnil // the file does not see it
+		return nil, nil // the file does not see it
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		of, ok := n.(*ast.SelectorExpr)

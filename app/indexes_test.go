@@ -44,8 +44,8 @@ func TestEitherIndexGivesExactHits(t *testing.T) {
 	}
 }
 
-// MOD2-24, MOD2-30, MOD2-31, MOD2-32, MOD2-33, MOD2-34, MOD2-35: the index of 256 shards is what a gateway serves by where
-// events.index says so. Events of all replicas go into it at once, while it routes, and it holds what they say.
+// MOD2-24, MOD2-30, MOD2-31, MOD2-32, MOD2-33, MOD2-34, MOD2-35: the index of 256 shards is what a gateway serves by
+// where events.index says so. Events of all replicas go into it at once, while it routes, and it holds what they say.
 func TestTheShardedIndexServesWhereItIsChosen(t *testing.T) {
 	w := newWorld(t, "events: {index: sharded}\n"+smallWorld, smallEngines())
 	x, ok := w.App.Fabric().Index().(*reference.ShardedBlockIndexer)

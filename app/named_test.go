@@ -128,8 +128,8 @@ func TestPromptsAreHashedAsTheirEnginesDo(t *testing.T) {
 }
 
 // MOD2-39: where events carry no tokens, an engine of another hash seed is found out by what it does not store of what
-// was routed to it. It is scored by what was routed there then, and the reason is shown. An engine of the same seed never
-// is.
+// was routed to it. It is scored by what was routed there then, and the reason is shown. An engine of the same seed
+// never is.
 func TestAnotherSeedIsFoundOutByNamesAlone(t *testing.T) {
 	for seed, misfit := range map[string]bool{"43": true, "42": false} {
 		t.Run(seed, func(t *testing.T) {

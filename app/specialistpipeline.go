@@ -19,7 +19,8 @@ type specialistPipeline struct {
 	shared    *specialists
 	protocols []func() ensemble.Protocol // by the way of the workflow; nil where one replica serves a request
 	route     *collectors.Route
-	scheme    *enginehash.Scheme // by which engines name blocks, and prompts are hashed; nil if the latter is our own way
+	// by which engines name blocks, and prompts are hashed; nil if the latter is our own way
+	scheme *enginehash.Scheme
 }
 
 // Seed implements ensemble.Pipeline.

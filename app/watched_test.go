@@ -55,7 +55,8 @@ func TestAReloadReadsTheBreaker(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := app.New(t.Context(), cfg, app.Options{Log: apptest.Log(t), Dial: b.Dial, Events: b.Local, Source: source})
+		a, err := app.New(t.Context(), cfg,
+			app.Options{Log: apptest.Log(t), Dial: b.Dial, Events: b.Local, Source: source})
 		if err != nil {
 			t.Fatal(err)
 		}

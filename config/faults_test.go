@@ -341,7 +341,8 @@ func TestAGatewayTellsSoManyReplicasApart(t *testing.T) {
 			"need a gateway of their own (line %d)", MaxReplicas, MaxReplicas+4))
 }
 
-// MOD2-27, MOD2-28, MOD2-29: the bound is of all specialists together, and the fault stands where the first is too many.
+// MOD2-27, MOD2-28, MOD2-29: the bound is of all specialists together, and the fault stands where the first is too
+// many.
 func TestTheBoundOfReplicasIsOfAllSpecialistsTogether(t *testing.T) {
 	const each = MaxReplicas / 3
 	text, port := "specialists:\n", 1

@@ -38,7 +38,8 @@ func TestOverridesChangeOneKey(t *testing.T) {
 			func(c *Config) bool { return c.Specialists[1].BlockSize == 8 && c.Specialists[0].BlockSize == 16 }},
 		{"a part of what is merged", "specialists[1].scheduler.max_running=9",
 			"OCTET_SPECIALISTS__1__SCHEDULER__MAX_RUNNING=9", func(c *Config) bool {
-				return c.Specialists[1].Scheduler == Scheduler{MaxRunning: 9, MaxWaiting: 4, RedoShare: 0.03, AdapterOvertakes: 4,
+				return c.Specialists[1].Scheduler == Scheduler{MaxRunning: 9, MaxWaiting: 4, RedoShare: 0.03,
+					AdapterOvertakes:     4,
 					ChunkedPrefillTokens: 2048} && c.Specialists[0].Scheduler.MaxRunning == 3
 			}},
 		{"one item more", "specialists[0].replicas[1].url=http://h:9",

@@ -89,7 +89,13 @@ func (b *body) refuse() error {
 		return badRequest("temperature", "temperature must be non-negative, got %v.", *b.Temperature)
 	case b.TopP != nil && (*b.TopP <= 0 || *b.TopP > 1):
 		return badRequest("top_p", "top_p must be in (0, 1], got %v.", *b.TopP)
-	case len(b.Stop) > 16:
+	}
+	return b.refuseStops()
+}
+
+// refuseStops returns what is wrong with b's stop strings.
+func (b *body) refuseStops() error {
+	if len(b.Stop) > 16 {
 		return badRequest("stop", "at most 16 stop strings, got %d.", len(b.Stop))
 	}
 	for _, w := range b.Stop {

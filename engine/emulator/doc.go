@@ -12,8 +12,8 @@
 // A script is a pure function of its request and of the token's index: the step computes the token's id from it and the
 // handler the token's text, so neither waits for the other, and a preempted sequence goes on where it was. What a
 // tinyModel answers follows from all tokens before, from the adapter and from the request's temperature, top_p and
-// seed; without a temperature it is greedy. It is the same with and without prefix reuse, neighbours, chunks, preemption and drafts if, and only if,
-// the paging is right. Its time counts as part of the step's.
+// seed; without a temperature it is greedy. It is the same with and without prefix reuse, neighbours, chunks,
+// preemption and drafts if, and only if, the paging is right. Its time counts as part of the step's.
 //
 // A prompt may be computed by one engine for another: its keys and values wait beside the pool, for a lease, until the
 // other fetches them over HTTP, by vLLM's kv_transfer_params or in a room as SGLang's pairs do. An engine that cannot

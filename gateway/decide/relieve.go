@@ -32,8 +32,8 @@ func (c *Decider) Relieve(rt *ensemble.Runtime, r *intake.Request, d *Decision) 
 	return nil
 }
 
-// standIn replaces a demoted specialist by the first of its fallbacks that may answer and has the requested adapter. The
-// error is breaker_open if no fallback does.
+// standIn replaces a demoted specialist by the first of its fallbacks that may answer and has the requested adapter.
+// The error is breaker_open if no fallback does.
 func (c *Decider) standIn(rt *ensemble.Runtime, r *intake.Request, d *Decision) error {
 	first := d.In(rt)
 	if !first.Board.Breaker().Demoted() {

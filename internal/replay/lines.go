@@ -173,7 +173,8 @@ func (t *Trace) misfit(where []int, runs bool) error {
 		r := &t.Requests[i]
 		want, ids := (r.Input+t.Block-1)/t.Block, r.blocks()
 		if ids != want && (!runs || ids != r.Input/t.Block) {
-			return bad(where[i], "%d ids of blocks for %d tokens, want %d of %d tokens each", ids, r.Input, want, t.Block)
+			return bad(where[i], "%d ids of blocks for %d tokens, want %d of %d tokens each", ids, r.Input, want,
+				t.Block)
 		}
 	}
 	return nil

@@ -10,13 +10,15 @@ import (
 
 // Result is what a policy did with a trace. Times are seconds.
 type Result struct {
-	Profile   string  `json:"profile"`
-	Rate      float64 `json:"rate"`
-	Requests  int     `json:"requests"`
-	Refused   int     `json:"refused"`
-	HitRate   float64 `json:"hit_rate"`  // of prompt tokens
-	Predicted int     `json:"predicted"` // requests that were routed to where a part of the prompt was taken to be cached
-	Kept      float64 `json:"kept"`      // share of these where all of that part was cached when the prompt was computed
+	Profile  string  `json:"profile"`
+	Rate     float64 `json:"rate"`
+	Requests int     `json:"requests"`
+	Refused  int     `json:"refused"`
+	HitRate  float64 `json:"hit_rate"` // of prompt tokens
+	// requests that were routed to where a part of the prompt was taken to be cached
+	Predicted int `json:"predicted"`
+	// share of these where all of that part was cached when the prompt was computed
+	Kept      float64 `json:"kept"`
 	TTFT      Spread  `json:"ttft_s"`
 	ITL       Spread  `json:"itl_s"`
 	Goodput   float64 `json:"goodput"`   // share of requests within the goal

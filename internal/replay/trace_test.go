@@ -69,7 +69,8 @@ func TestTurnsOfOneConversationShareASession(t *testing.T) {
 		`{"timestamp": 0, "input_length": 1100, "output_length": 5, "hash_ids": [0, 1, 2]}`+"\n"+
 			`{"timestamp": 1, "input_length": 1100, "output_length": 5, "hash_ids": [0, 5, 6]}`+"\n"+
 			`{"timestamp": 2, "input_length": 2048, "output_length": 5, "hash_ids": [0, 1, 8, 9]}`+"\n"+
-			`{"timestamp": 3, "input_length": 2560, "output_length": 5, "hash_ids": [0, 1, 8, 9, 10]}`), replay.Reading{})
+			`{"timestamp": 3, "input_length": 2560, "output_length": 5, "hash_ids": [0, 1, 8, 9, 10]}`),
+		replay.Reading{})
 	var sessions []string
 	for _, r := range got.Requests {
 		sessions = append(sessions, r.Session)
@@ -123,7 +124,8 @@ func TestPartsOfATraceBeginAtZero(t *testing.T) {
 	for i := range trace.Requests {
 		trace.Requests[i].At = time.Duration(i) * time.Second
 	}
-	trace.Requests[6].After, trace.Requests[6].Gap = 5, time.Second // of these a part has the turn and not the one before
+	// of these a part has the turn and not the one before
+	trace.Requests[6].After, trace.Requests[6].Gap = 5, time.Second
 	trace.Requests[8].After, trace.Requests[8].Gap = 7, time.Second
 	part, err := trace.Part(0.5, 1)
 	if err != nil || len(part.Requests) != 5 {

@@ -14,9 +14,9 @@ const (
 	// expectedPrompts is how many routed prompts of one replica are remembered until a block of one is stored there.
 	expectedPrompts = 32
 
-	// unmetPrompts is how many of them have to stay away for patience, and strangeStores how many stores of other blocks
-	// have to come then, before the replica is a misfit. Remembered prompts are patience/unmetPrompts apart, so that the
-	// older half of them has been waited for.
+	// unmetPrompts is how many of them have to stay away for patience, and strangeStores how many stores of other
+	// blocks have to come then, before the replica is a misfit. Remembered prompts are patience/unmetPrompts apart, so
+	// that the older half of them has been waited for.
 	unmetPrompts  = 16
 	strangeStores = 16
 )

@@ -43,8 +43,9 @@ func newEngine(t *testing.T, renamed kvpool.BlockHash) *engine {
 		t.Fatal(err)
 	}
 	e := &engine{t: t, now: time.Unix(1_700_000_000, 0), epoch: 1, held: map[kvpool.BlockHash]bool{}, renamed: renamed}
-	e.b = New(Config{Index: x, Guesses: guesses, TTL: time.Second, Patience: func() time.Duration { return 30 * time.Second },
-		Differ: func() (none index.HostBitmap) { return none }, Cleared: func(index.HostID) {}})
+	e.b = New(Config{Index: x, Guesses: guesses, TTL: time.Second,
+		Patience: func() time.Duration { return 30 * time.Second },
+		Differ:   func() (none index.HostBitmap) { return none }, Cleared: func(index.HostID) {}})
 	e.b.now = func() time.Time { return e.now }
 	e.b.Begin(3, time.Hour, 0)
 	return e

@@ -96,7 +96,8 @@ func TestBreakerGoesThroughItsStates(t *testing.T) {
 func TestHalfOpenLetsExactlyItsProbesThrough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const probes = 3
-		_, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1, Probes: probes, OpenFor: time.Second}}))
+		_, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1, Probes: probes,
+			OpenFor: time.Second}}))
 		r := rs[0]
 		fail(t, r)
 		time.Sleep(2 * time.Second)
@@ -156,7 +157,8 @@ func TestAtMostAShareOfASpecialistIsEjected(t *testing.T) {
 		share    float64
 		want     int
 	}{{1, 0, 1}, {2, 0, 1}, {3, 0, 1}, {4, 0, 2}, {8, 0, 4}, {8, 0.25, 2}, {8, 1, 8}, {8, 0.01, 1}} {
-		f, rs := filled(t, test.replicas, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 2, MaxEjected: test.share}}))
+		f, rs := filled(t, test.replicas,
+			fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 2, MaxEjected: test.share}}))
 		others := put(t, f, spec("build", 100))
 		for _, r := range rs {
 			fail(t, r)
@@ -213,7 +215,8 @@ func TestRemovingHealthyReplicasTakesPlacesBack(t *testing.T) {
 func TestTheShareHoldsUnderRandomTraffic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		draw := rand.New(rand.NewPCG(3, 4))
-		f := fleet.New(fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 2, OpenFor: time.Second, Probes: 2}}))
+		f := fleet.New(fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 2, OpenFor: time.Second,
+			Probes: 2}}))
 		for range 20_000 {
 			h := index.HostID(draw.IntN(9))
 			switch s := f.Snapshot("debug"); draw.IntN(12) {

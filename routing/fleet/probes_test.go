@@ -19,7 +19,8 @@ func TestNoExtraProbeInTenThousandConcurrentTrials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for trial := range uint64(trials) {
 			draw := rand.New(rand.NewPCG(trial, 9))
-			_, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1, OpenFor: time.Second, Probes: probes}}))
+			_, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{Failures: 1, OpenFor: time.Second,
+				Probes: probes}}))
 			r := rs[0]
 			fail(t, r)
 			time.Sleep(time.Second + time.Millisecond)

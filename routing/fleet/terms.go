@@ -7,8 +7,9 @@ import (
 
 // Terms are what the replicas of a Fleet are held to. Zero fields take their defaults.
 type Terms struct {
-	Breaker       Breaker
-	DeathInterval time.Duration // the least time between two deaths of an engine that count, see Flight.Struck; default 10 s
+	Breaker Breaker
+	// the least time between two deaths of an engine that count, see Flight.Struck; default 10 s
+	DeathInterval time.Duration
 	ShutdownHold  time.Duration // see Replica.ShutDown; default 30 s
 }
 

@@ -18,7 +18,8 @@ func (r *rig) compareTiers(chain []kvpool.BlockHash) {
 			want[tier]++
 		}
 		if got := r.x.InTiers(h, chain, depth, every); got != want {
-			r.t.Fatalf("host %d holds %v of the first %d of %x by each %d-th, want %v", h, got, depth, chain, every, want)
+			r.t.Fatalf("host %d holds %v of the first %d of %x by each %d-th, want %v", h, got, depth, chain, every,
+				want)
 		}
 		if want[index.CPU]+want[index.SSD] > 0 && !r.x.BelowGPU().Has(h) {
 			r.t.Fatalf("host %d has %v, and is in the GPU alone", h, want)

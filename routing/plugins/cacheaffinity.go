@@ -18,8 +18,8 @@ type cacheAffinity struct {
 }
 
 // newCacheAffinity: length_weight (default 0) is the bonus for long matches; length_scale (default 8192) is how many
-// tokens earn all of it; cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier is worth,
-// of one in the GPU: by tier-depths. Without tier-depths in the profile all tiers are alike.
+// tokens earn all of it; cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier is
+// worth, of one in the GPU: by tier-depths. Without tier-depths in the profile all tiers are alike.
 func newCacheAffinity(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		s := &cacheAffinity{

@@ -31,9 +31,9 @@ type dynamoTerms struct {
 // newDynamoCost: overlap_score_weight (default 1) weighs blocks to compute against blocks to hold; overlap_credit
 // (default 1) is what a held block is worth in blocks to compute; host_credit (default 0.75 of overlap_credit) and
 // disk_credit (default 0.25 of it) are the same in slower tiers, by tier-depths: without tier-depths in the profile all
-// tiers are alike; overlap_decay (default 0) devalues all where there is a backlog; active_request_weight (default 0) is
-// what a request in flight costs, in blocks; track_prefill (default true) counts what requests already routed there have
-// to compute.
+// tiers are alike; overlap_decay (default 0) devalues all where there is a backlog; active_request_weight (default 0)
+// is what a request in flight costs, in blocks; track_prefill (default true) counts what requests already routed there
+// have to compute.
 func newDynamoCost(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		credit := p.Float("overlap_credit", 1, 0, 1e6)
@@ -41,7 +41,8 @@ func newDynamoCost(Deps) routing.Factory {
 			named{"dynamo-cost", reads(Fleet, Loads, BlockHashes, PromptTokens, Depths)},
 			dynamoTerms{
 				prefill: p.Float("overlap_score_weight", 1, 0, 1e6), credit: credit,
-				host: p.Float("host_credit", cpuWorth*credit, 0, 1e6), disk: p.Float("disk_credit", ssdWorth*credit, 0, 1e6),
+				host:  p.Float("host_credit", cpuWorth*credit, 0, 1e6),
+				disk:  p.Float("disk_credit", ssdWorth*credit, 0, 1e6),
 				decay: p.Float("overlap_decay", 0, 0, 1e6), requests: p.Float("active_request_weight", 0, 0, 1e6),
 				backlog: p.Bool("track_prefill", true),
 			},

@@ -77,7 +77,8 @@ func TestPresetsPreferTheFasterTier(t *testing.T) {
 		"disaggregated"} {
 		w := newWorld(t, 4)
 		chain := w.deps.Hasher.TextChain(nil, w.deps.Hasher.Root("debug", "", ""), []byte(text), 16)
-		x := tiered(t, chain, []index.Tier{ssd, ssd, ssd}, nil, []index.Tier{gpu, gpu, gpu}, []index.Tier{gpu, cpu, cpu})
+		x := tiered(t, chain, []index.Tier{ssd, ssd, ssd}, nil, []index.Tier{gpu, gpu, gpu},
+			[]index.Tier{gpu, cpu, cpu})
 		w.deps.Index, w.deps.Tiers = x, x
 		spec := mustPreset(t, name)
 		spec.Pick = routing.PluginSpec{Name: "max-score"}

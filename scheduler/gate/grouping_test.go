@@ -41,6 +41,7 @@ func (l *line) ask(r Request) {
 		w := new(Waiter)
 		l.model.Queue(w, &r, lease, l.at)
 		l.waiters[r.ID] = w
+	case scheduler.Refused:
 	}
 	l.effects()
 }

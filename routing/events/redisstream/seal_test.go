@@ -23,7 +23,8 @@ func TestJSONBesideProtobufNeedsASealOfItsOwn(t *testing.T) {
 	key := secret.Key(said.Replica)
 	of := func(message, text []byte, seal string) map[string]any {
 		fields := map[string]any{}
-		for name, value := range map[string]string{fieldBatch: string(message), fieldJSON: string(text), fieldSeal: seal} {
+		for name, value := range map[string]string{fieldBatch: string(message), fieldJSON: string(text),
+			fieldSeal: seal} {
 			if value != "" {
 				fields[name] = value
 			}

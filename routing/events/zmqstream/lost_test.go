@@ -12,8 +12,8 @@ import (
 )
 
 // One message is lost on its way, and the connection lives on: that a block in the middle went, or that one came. What
-// follows shows the loss. With replay the index then holds what the engine holds; without, the replica is stale, so that
-// routing credits nothing to it, until its cache is known again. MOD2-17, MOD2-52
+// follows shows the loss. With replay the index then holds what the engine holds; without, the replica is stale, so
+// that routing credits nothing to it, until its cache is known again. MOD2-17, MOD2-52
 func TestOneLostMessageIsReplayedOrDistrusted(t *testing.T) {
 	for _, row := range []struct {
 		name          string
