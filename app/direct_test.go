@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -64,6 +65,42 @@ func TestACallerNamesTheReplica(t *testing.T) {
 			}
 		}
 		eventually(t, "ledgers at their baseline", w.Quiet)
+	}
+}
+
+// GAIE-06: endpoints of one address on ports of their own, such as data-parallel ranks, are chosen each on its own: one
+// is named, drained and counted without the other.
+func TestEndpointsOfOneAddressAreChosenEachOnItsOwn(t *testing.T) {
+	w := newDirectWorld(t, smallWorld, smallEngines())
+	ends := map[string]string{}
+	for _, name := range []string{"debug-0", "debug-1"} {
+		host, port, err := net.SplitHostPort(strings.TrimPrefix(w.Engines[name].URL, "http://"))
+		if err != nil || host != "127.0.0.1" || ends[port] != "" {
+			t.Fatalf("%s is at %s, port %s: %v", name, host, port, err)
+		}
+		ends[port] = name
+	}
+	for name, other := range map[string]string{"debug-0": "debug-1", "debug-1": "debug-0"} {
+		w.Replica(other).Fleet.SetDraining(true)
+		named, alone := w.Engines[name].Stats().Admitted, w.Engines[other].Stats().Admitted
+		for _, headers := range [][]string{nil, {"X-Octet-Replica", name}} {
+			if resp, answer := w.Post("/v1/chat/completions", hello, headers...); resp.StatusCode != 200 ||
+				resp.Header.Get("X-Replica") != app.Opaque(name) {
+				t.Errorf("%s drains: status %d from %s: %s", other, resp.StatusCode, resp.Header.Get("X-Replica"),
+					answer)
+			}
+		}
+		if w.Engines[name].Stats().Admitted != named+2 || w.Engines[other].Stats().Admitted != alone {
+			t.Errorf("%s drains and is asked, or %s is not", other, name)
+		}
+		if status, code, _, _ := w.refusal(hello, "X-Octet-Replica", other); status != 503 ||
+			code != apierr.NoHealthyReplica {
+			t.Errorf("%s drains and is named: %d %s", other, status, code)
+		}
+		w.Replica(other).Fleet.SetDraining(false)
+	}
+	if w.Replica("debug-0").Gate == w.Replica("debug-1").Gate {
+		t.Error("the two endpoints have one Gate")
 	}
 }
 

@@ -137,7 +137,7 @@ func TestAClientThatDoesNotReadIsLetGo(t *testing.T) {
 	eventually(t, "it is let go", w.Quiet)
 }
 
-// Promise 4, and GAIE-06: what clients say about internals has no effect.
+// Promise 4: what clients say about internals has no effect.
 func TestReservedHeadersAreNeverHonoured(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	resp, answer := w.Post("/v1/chat/completions", hello,

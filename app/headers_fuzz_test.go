@@ -38,8 +38,6 @@ var meddling = []string{
 
 // Promise 4: whatever else a client puts into a header, in whatever case, with _ for -, once or often, listed in
 // Connection or not, the answer is the same and the engine hears none of it.
-//
-// GAIE-06
 func FuzzClientHeaders(f *testing.F) {
 	for i, name := range meddling {
 		f.Add(name, "127.0.0.1:1", i%3, i%2 == 0)

@@ -88,6 +88,43 @@ func TestAPoolIsSizedByWhoeverKnows(t *testing.T) {
 	if resp, answer := w.Post("/v1/chat/completions", systems); resp.StatusCode != 200 {
 		t.Errorf("status %d: %s", resp.StatusCode, answer)
 	}
+	w.poolsStay(t)
+}
+
+// poolsStay asks both specialists and reloads, once as it is and once with another size for debug-0: the Gates that
+// stay have their size, and another size is another Gate.
+func (w *world) poolsStay(t *testing.T) {
+	t.Helper()
+	told := strings.Replace(smallWorld, `- {url: "%s", blocks: 512}`, `- {url: "%s"}`, 1)
+	urls := []any{w.Engines["debug-0"].URL, w.Engines["debug-1"].URL, w.Engines["systems-0"].URL}
+	before := w.Replicas()
+	holds := func(when string, want map[string]int) {
+		for name, total := range want {
+			if got := w.Replica(name).Gate.Stats().Total; got != total {
+				t.Errorf("%s: %s has a pool of %d blocks, want %d", when, name, got, total)
+			}
+			if old := before[name].Gate.Stats().Total; old != 512 {
+				t.Errorf("%s: the Gate that %s began with has %d blocks", when, name, old)
+			}
+		}
+	}
+	all := map[string]int{"debug-0": 512, "debug-1": 512, "systems-0": 512}
+	holds("at first", all)
+	for _, body := range []string{hello, systems, streamed(hello), streamed(systems)} {
+		w.Post("/v1/chat/completions", body)
+	}
+	eventually(t, "ledgers at their baseline", w.Quiet)
+	holds("after requests", all)
+	w.reload(told, urls...)
+	holds("after a reload", all)
+	w.reload(strings.Replace(told, "blocks: 512", "blocks: 256", 1), urls...)
+	all["debug-0"] = 256
+	holds("after a reload with another size", all)
+	for name, same := range map[string]bool{"debug-0": false, "debug-1": true, "systems-0": true} {
+		if got := w.Replica(name).Gate == before[name].Gate; got != same {
+			t.Errorf("%s has the Gate that it began with: %v", name, got)
+		}
+	}
 }
 
 func TestAFileThatCannotServeIsRefusedBeforeAnythingMoves(t *testing.T) {

@@ -9,7 +9,7 @@
 //	└──────┼───────────┼───────────┼────────────────┼────────────────────┘
 //	       └───────────┴─ Context ─┴────────────────┘
 //	                      │
-//	 Workflow: 1…n Selectors over one Context ──▶ Plan ──▶ Executor ──▶ Dispatcher
+//	 Workflow: 1…n Selectors over one Context ──▶ Plan ──▶ SequentialExecutor ──▶ Dispatcher
 //
 // A Flow is a Workflow of several legs, such as prefill and decode. What they have in common is prepared once; legs
 // that no slot ties select side by side, others in their order, so that a later one can read which replica an earlier

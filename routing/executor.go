@@ -8,15 +8,15 @@ import (
 	"octet/routing/index"
 )
 
-// Sentinels that a Dispatcher wraps and an Executor acts on.
+// Sentinels that a Dispatcher wraps and SequentialExecutor acts on.
 var (
 	// ErrRetryable: the try failed and nothing of it reached the client, so another replica may take the request.
 	ErrRetryable = errors.New("routing: may be tried elsewhere")
 	// ErrNotTried: nothing was sent (an open breaker, a replica that went away). The next in rank is up, and neither
 	// the attempts nor the budget are charged.
 	ErrNotTried = errors.New("routing: not tried")
-	// ErrNoBudget: another replica was not tried because Bounds.Budget does not allow it. An Executor wraps it, beside
-	// the last error.
+	// ErrNoBudget: another replica was not tried because Bounds.Budget does not allow it. It is wrapped beside the last
+	// error.
 	ErrNoBudget = errors.New("routing: no retry budget left")
 )
 
@@ -26,12 +26,7 @@ var ErrSkipped = errors.New("routing: step skipped")
 // ErrPlan is a plan that the executor is not made for.
 var ErrPlan = errors.New("routing: plan does not fit the executor")
 
-// Executor carries out a Plan.
-type Executor interface {
-	Execute(ctx context.Context, p Plan, d Dispatcher) error
-}
-
-// Bounds are what an Executor must keep to.
+// Bounds are what SequentialExecutor keeps to.
 type Bounds struct {
 	Budget      func() bool // asked before every attempt of a step after its first; nil always allows
 	MaxAttempts int         // dispatches of one step at most; 0 is one for each ranked replica

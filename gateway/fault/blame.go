@@ -98,7 +98,7 @@ func Retryable(err error) bool {
 		errors.Is(err, ErrEngineFailed) || errors.Is(err, ErrEngineBusy) || errors.Is(err, ErrHandover)
 }
 
-// Again says what an Executor may make of a failed attempt that the client has seen nothing of.
+// Again says what an executor may make of a failed attempt that the client has seen nothing of.
 func Again(err error) error {
 	switch {
 	case errors.Is(err, fleet.ErrBreakerOpen):
