@@ -153,7 +153,7 @@ func (c *cell) auditShadows() {
 			of[sp]++
 		}
 	}
-	for _, sp := range names {
+	for sp := range specialists {
 		n := c.Metric("http://admin", "octet_shadows_total", `specialist="`+sp+`"`, `outcome="compared"`)
 		if n > of[sp] {
 			c.t.Errorf("%v answers of %s are compared with others', %v may be", n, sp, of[sp])

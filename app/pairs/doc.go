@@ -3,6 +3,7 @@
 //	two tenants ─▶ gateway ─▶ alpha  two replicas, an adapter
 //	                       ─▶ beta   two replicas; the first tenant may not use it
 //	                       ─▶ gamma  a replica that prefills and one that decodes
+//	                       ─▶ delta  demoted: in the cells of "stand-in" alone
 //
 // A feature changes the configuration, the questions and what happens meanwhile. A cell is the world under two
 // features. What holds in every cell:
@@ -15,4 +16,11 @@
 //     bodies, claims of keys, shadows.
 //  4. Every request is charged once, at what its receipt says.
 //  5. A receipt says what the client was told. One verdict of a kind counts, its tenant's.
+//  6. A copy is compared with whole answers of another specialist, or of its own without the adapter.
+//
+// A feature holds the answers of its cells to more: "stickiness" to the specialist of their conversation, "rules" to
+// the profile that their header asks for. Under "direct" the replica that a request names answers, or the request ends
+// in one typed error; its copies and the legs before the answer do not go by the name, it has no second choice, and the
+// tenant without the right is refused. Under "stand-in" the lead answers for a demoted specialist with the adapter that
+// is asked for, and refuses one that it has not.
 package pairs

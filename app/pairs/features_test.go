@@ -9,9 +9,10 @@ import (
 // feature is one side of a pair. Its hooks run in the order of the script, see run.
 type feature struct {
 	name    string
-	sets    []string          // keys of the configuration; LEAD is the specialist that is asked
+	sets    []string          // keys of the configuration; LEAD is the specialist that is asked, NAME its name
 	world   *strings.Replacer // of the configuration's text; nil leaves it
 	lead    string            // the specialist that is asked; "" leaves it
+	extra   string            // a specialist that its cells have beside the others; "" if there is none
 	may     []string          // codes in which questions may end because of it
 	shape   func(*cell, *question)
 	before  func(*cell)          // before the first question
@@ -57,4 +58,6 @@ func (c *cell) answering() []string {
 }
 
 // all are the features of the table.
-func all() []*feature { return slices.Concat(tenantFeatures, routeFeatures, lifeFeatures) }
+func all() []*feature {
+	return slices.Concat(tenantFeatures, standInFeatures, routeFeatures, lifeFeatures, directFeatures)
+}

@@ -106,7 +106,7 @@ func (c *cell) auditModel(a *answer, h heard) {
 // forgone reports whether a specialist may have been sent a shadow that was ended: the receipt does not name it then.
 func (a *answer) forgone(specialist string) bool {
 	return a.receipt.Result.Code != "" || a.receipt.Decision.Second == specialist ||
-		a.receipt.Decision.Specialist != a.lead
+		a.receipt.Decision.Probe == specialist || a.receipt.Decision.Specialist != a.lead
 }
 
 // sent returns true if an engine was sent a request.

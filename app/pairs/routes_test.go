@@ -32,7 +32,10 @@ var routeFeatures = []*feature{
 		shape: header("X-Session-Id", "talk"),
 		before: func(c *cell) { // both talk to beta; then acme may not any more
 			for _, tenant := range []string{"acme", "rival"} {
-				c.ask(tenant, false, func(q *question) { q.lead, q.second = "beta", c.lead })
+				c.ask(tenant, false, func(q *question) {
+					q.lead, q.second = "beta", c.lead
+					delete(q.headers, replicaHeader)
+				})
 			}
 			c.sets = slices.DeleteFunc(c.sets, func(s string) bool { return strings.Contains(s, "=beta") })
 			c.reload()

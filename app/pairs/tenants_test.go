@@ -13,7 +13,11 @@ var tenantFeatures = []*feature{
 		name: "permitted",
 		after: func(c *cell) {
 			for what, change := range map[string]func(*question){
-				"named": func(q *question) { q.model, q.must = "beta", "permission_denied" },
+				"named": func(q *question) {
+					if q.model, q.must = "beta", "permission_denied"; q.headers[replicaHeader] != "" {
+						q.headers[replicaHeader] = "beta-0"
+					}
+				},
 				"text": func(q *question) {
 					q.lead, q.second, q.sure, q.must = "beta", "alpha", 0.9, "permission_denied"
 					q.model, q.headers = "octet", map[string]string{}

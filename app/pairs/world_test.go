@@ -68,6 +68,7 @@ specialists:
 // specialists are those of the world, with their replicas.
 var specialists = map[string][]string{
 	"alpha": {"alpha-0", "alpha-1"}, "beta": {"beta-0", "beta-1"}, "gamma": {"gamma-p", "gamma-d"},
+	"delta": {"delta-0"}, // in the cells of a feature that brings it
 }
 
 // names are the specialists in the order of the configuration.
@@ -84,11 +85,17 @@ var ceilings = map[string]int{"acme": 5, "rival": 10}
 
 const step = 10 * time.Millisecond // of a token
 
-func engines() (all []emulator.Config) {
-	for _, specialist := range names {
+func engines(features []*feature) (all []emulator.Config) {
+	present := slices.Clone(names)
+	for _, f := range features {
+		if f.extra != "" {
+			present = append(present, f.extra)
+		}
+	}
+	for _, specialist := range present {
 		for _, name := range specialists[specialist] {
 			all = append(all, emulator.Config{Name: name, Model: specialist, Blocks: 512, Step: step, StepPerSeq: -1,
-				PrefillTPS: 20000, AdapterSwap: -1, Adapters: []string{"gdb-v2"}})
+				PrefillTPS: 20000, AdapterSwap: -1, Adapters: []string{"gdb-v2", "core-v1"}})
 		}
 	}
 	return all
@@ -138,6 +145,7 @@ type cell struct {
 	early   []*answer // by other rules, see forgetHeard
 	others  sync.WaitGroup
 	round   atomic.Int32    // of the script
+	turns   atomic.Int32    // of naming a replica
 	shown   map[string]bool // features that could be seen to be there
 	counter int
 	openKey string    // of acme's first stream; "" without Idempotency-Key
@@ -161,7 +169,7 @@ var yaml = strings.NewReplacer("ACME", keyOf("acme"), "RIVAL", keyOf("rival")).R
 
 // open starts the world with the features' configuration.
 func open(t testing.TB, features ...*feature) *cell {
-	c := &cell{Bubble: apptest.NewBubble(t, engines()), t: t, features: features, lead: "alpha",
+	c := &cell{Bubble: apptest.NewBubble(t, engines(features)), t: t, features: features, lead: "alpha",
 		yaml: yaml, shown: map[string]bool{}}
 	for _, f := range features {
 		if f.lead != "" {
@@ -171,9 +179,10 @@ func open(t testing.TB, features ...*feature) *cell {
 			c.yaml = f.world.Replace(c.yaml)
 		}
 	}
+	keys := strings.NewReplacer("LEAD", fmt.Sprint("specialists[", c.at(), "]"), "NAME", c.lead)
 	for _, f := range features {
 		for _, set := range f.sets {
-			c.sets = append(c.sets, strings.ReplaceAll(set, "LEAD", fmt.Sprint("specialists[", c.at(), "]")))
+			c.sets = append(c.sets, keys.Replace(set))
 		}
 	}
 	c.Hear = c.hear
@@ -201,9 +210,14 @@ func (c *cell) at() int {
 
 // believe gives what is served the model that believes the texts.
 func (c *cell) believe() {
-	cfg := classifier.Config{Specialists: names, Fallback: "alpha", Viable: 0.15, Model: told{},
-		Adapters: map[string][]string{"alpha": {"gdb-v2"}, "gamma": {"gdb-v2"}},
-		Intents:  map[string]classifier.IntentConfig{}}
+	cfg := classifier.Config{Fallback: "alpha", Viable: 0.15, Model: told{},
+		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{}}
+	for _, sp := range c.App.Config().Specialists {
+		cfg.Specialists = append(cfg.Specialists, sp.Name)
+		for _, adapter := range sp.Adapters {
+			cfg.Adapters[sp.Name] = append(cfg.Adapters[sp.Name], adapter.Name)
+		}
+	}
 	for name, in := range c.App.Config().Intents {
 		cfg.Intents[name] = classifier.IntentConfig{Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold,
 			DivertThreshold: in.DivertThreshold, PriorityFloor: in.PriorityFloor}
