@@ -54,13 +54,22 @@ func profileRefs(c *Config, i int) func(yield func(path, profile string) bool) {
 	}
 }
 
+// ProfileRefs yields where specialist i names a profile that it uses, and the name.
+func (c *Config) ProfileRefs(i int) func(yield func(path, profile string) bool) {
+	return func(yield func(path, profile string) bool) {
+		for path, name := range profileRefs(c, i) {
+			chosen := len(c.Specialists[i].Profiles) > 0 && path == item("specialists", i)+".profile"
+			if name != "" && !chosen && !yield(path, name) {
+				return
+			}
+		}
+	}
+}
+
 // ProfilesOf returns the names of the profiles that specialist i uses, some more than once.
 func (c *Config) ProfilesOf(i int) (names []string) {
-	for path, name := range profileRefs(c, i) {
-		chosen := len(c.Specialists[i].Profiles) > 0 && path == item("specialists", i)+".profile"
-		if name != "" && !chosen {
-			names = append(names, name)
-		}
+	for _, name := range c.ProfileRefs(i) {
+		names = append(names, name)
 	}
 	return names
 }

@@ -83,7 +83,7 @@ func (b *builder) make(s PluginSpec, pos string) Plugin {
 		b.fault(Fault{Code: CodeUnknownPlugin, Plugin: s.Name, Pos: pos}, "no plugin is called %q", s.Name)
 		return nil
 	}
-	params := Params{values: s.Params}
+	params := Params{values: s.Params, headers: b.spec.Headers}
 	plugin := factory(&params)
 	if plugin == nil {
 		panic(fmt.Sprintf("routing: the factory of %q made nothing", s.Name))

@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 )
 
 // Params hands a plugin's parameters to its Factory. What is asked for is known; what is left over is a fault.
 type Params struct {
-	values map[string]any
-	asked  map[string]bool
-	faults []Fault // Code and Message only; Build adds the rest
+	values  map[string]any
+	asked   map[string]bool
+	headers []string // request headers that plugins see; nil: any
+	faults  []Fault  // Code and Message only; Build adds the rest
 }
 
 // Given returns true if the configuration has a parameter of that name.
@@ -82,6 +84,18 @@ func (p *Params) Text(name, def string, allowed ...string) string {
 	return def
 }
 
+// Header returns the canonical name of the request header under name, or "" when it is absent. A fault where plugins do
+// not see that header, so that it would count as one that no request has.
+func (p *Params) Header(name string) string {
+	header := http.CanonicalHeaderKey(p.Text(name, ""))
+	listed := func(other string) bool { return http.CanonicalHeaderKey(other) == header }
+	if header != "" && p.headers != nil && !slices.ContainsFunc(p.headers, listed) {
+		p.fault(CodeInvalidParameter, "%s is %s, which limits.profile_headers does not list: plugins see no other header",
+			name, header)
+	}
+	return header
+}
+
 // Texts returns the list of texts under name, or nil when it is absent. A single text stands for a list of one.
 func (p *Params) Texts(name string) []string {
 	v, ok := p.take(name)
@@ -149,7 +163,7 @@ func (p *Params) Parts(name string, each func(part *Params)) {
 			p.fault(CodeInvalidParameter, "%s[%d] is %v, want a mapping", name, i, item)
 			continue
 		}
-		part := Params{values: values}
+		part := Params{values: values, headers: p.headers}
 		each(&part)
 		part.rest()
 		for _, f := range part.faults {

@@ -9,6 +9,9 @@ type ProfileSpec struct {
 	Score   []WeightedSpec
 	Pick    PluginSpec
 
+	// Headers are the request headers that plugins see. A plugin whose parameter names another is a fault. nil: any.
+	Headers []string
+
 	Given  []AnySlot // slots that the caller puts before Select
 	Wanted []AnySlot // slots that the caller reads after Select; each needs a writer
 	// AlwaysPrepare has the Preparers behind Wanted run for every request. Otherwise they are skipped, like all that no

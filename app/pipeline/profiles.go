@@ -18,11 +18,18 @@ import (
 // completed returns a profile of the configuration, or a preset, with the plugins that it implies. Admission by blocks
 // always needs the prompt's chain.
 func completed(cfg *config.Config, name string) routing.ProfileSpec {
+	spec := plugins.Complete(declared(cfg, name), true)
+	spec.Headers = append([]string{}, cfg.Limits.ProfileHeaders...)
+	return spec
+}
+
+// declared returns a profile of the configuration, or a preset, as it is written; zero if it is neither.
+func declared(cfg *config.Config, name string) routing.ProfileSpec {
 	if p, ok := cfg.Profiles[name]; ok {
-		return plugins.Complete(Spec(name, p), true)
+		return Spec(name, p)
 	}
-	spec, _ := plugins.Preset(name) // the configuration was checked: it is one of the two
-	return plugins.Complete(spec, true)
+	spec, _ := plugins.Preset(name)
+	return spec
 }
 
 // Spec returns a profile of the configuration as routing takes it.
@@ -72,6 +79,7 @@ func Faults(path string, cfg *config.Config) error {
 		}
 	}
 	all.List = append(all.List, workflowFaults(cfg, registry, all.List)...)
+	all.List = append(all.List, nameFaults(cfg)...)
 	if len(all.List) == 0 {
 		return nil
 	}
@@ -95,6 +103,25 @@ func workflowFaults(cfg *config.Config, registry routing.Registry, known []confi
 		if _, err := (&builder{cfg: cfg, sp: &cfg.Specialists[i], registry: registry}).build(); err != nil {
 			all = append(all, config.Fault{Path: fmt.Sprintf("specialists[%d].workflow", i), Code: config.CodeConflict,
 				Message: strings.ReplaceAll(err.Error(), "\n", "; ")})
+		}
+	}
+	return all
+}
+
+// nameFaults returns where a specialist uses a profile that serves only requests which name a replica, though no caller
+// may name one: every request would be refused.
+func nameFaults(cfg *config.Config) (all []config.Fault) {
+	mayName := func(t config.Tenant) bool { return t.MayDirect }
+	if cfg.Admin.Token != "" || slices.ContainsFunc(cfg.Auth.Tenants, mayName) {
+		return nil
+	}
+	for i := range cfg.Specialists {
+		for path, name := range cfg.ProfileRefs(i) {
+			if spec := declared(cfg, name); plugins.WantsName(&spec) {
+				all = append(all, config.Fault{Path: path, Code: config.CodeConflict, Profile: name,
+					Message: fmt.Sprintf("%s serves only requests that name a replica, and no caller may: no tenant "+
+						"has may_direct, and there is no admin.token", name)})
+			}
 		}
 	}
 	return all

@@ -13,7 +13,6 @@ package geo
 
 import (
 	"math"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -38,7 +37,7 @@ func Register() { plugins.Register("geo-nearest", New) }
 func New(plugins.Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		return Nearest{p.Float("lat", 0, -90, 90), p.Float("lon", 0, -180, 180),
-			http.CanonicalHeaderKey(p.Text("header", ""))}
+			p.Header("header")}
 	}
 }
 

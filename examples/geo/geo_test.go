@@ -94,3 +94,18 @@ func TestDistanceCountsOnce(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A header that plugins do not see is a fault of the profile.
+func TestTheHeaderMustBeListed(t *testing.T) {
+	spec := profile(0.0, 0.0)
+	spec.Score[0].Params["header"] = "x-client-place"
+	for _, row := range []struct {
+		headers []string
+		ok      bool
+	}{{nil, true}, {[]string{}, false}, {[]string{"X-Region"}, false}, {[]string{"X-Client-Place"}, true}} {
+		spec.Headers = row.headers
+		if _, err := routing.Build(spec, registry()); (err == nil) != row.ok {
+			t.Errorf("seen are %q: %v", row.headers, err)
+		}
+	}
+}

@@ -20,6 +20,11 @@ func newDirect(Deps) routing.Factory {
 	}
 }
 
+// WantsName returns true if a profile serves only requests that name a replica.
+func WantsName(p *routing.ProfileSpec) bool {
+	return p.Pick.Name == "direct" && p.Pick.Params["replica"] == nil
+}
+
 // Pick implements routing.Picker.
 func (d direct) Pick(v routing.View, scored []routing.Scored) []routing.Scored {
 	name, replicas := d.name(v), Fleet.Get(v)

@@ -3,7 +3,6 @@ package plugins
 import (
 	"cmp"
 	"context"
-	"net/http"
 
 	"github.com/zeebo/xxh3"
 
@@ -24,7 +23,7 @@ type sessionKey struct {
 func newSessionKey(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		s := sessionKey{named{"session-key", nil}, p.Text("from", "session", "session", "tenant"),
-			http.CanonicalHeaderKey(p.Text("header", ""))}
+			p.Header("header")}
 		if s.header != "" && s.from == "tenant" {
 			p.Refuse("header is %s: a tenant's requests are one session", s.header)
 		}
