@@ -90,7 +90,8 @@ func (p *Params) Header(name string) string {
 	header := http.CanonicalHeaderKey(p.Text(name, ""))
 	listed := func(other string) bool { return http.CanonicalHeaderKey(other) == header }
 	if header != "" && p.headers != nil && !slices.ContainsFunc(p.headers, listed) {
-		p.fault(CodeInvalidParameter, "%s is %s, which limits.profile_headers does not list: plugins see no other header",
+		p.fault(CodeInvalidParameter,
+			"%s is %s, which limits.profile_headers does not list: plugins see no other header",
 			name, header)
 	}
 	return header
