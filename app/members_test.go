@@ -92,7 +92,7 @@ func sampleOf(m *engine.Member) string {
 	switch m.Name {
 	case "use_beam_search":
 		return "true"
-	case "prompt_logprobs":
+	case "prompt_logprobs", "typical_p":
 		return "1"
 	}
 	return `"a"`
@@ -173,6 +173,24 @@ func TestAMemberReachesTheKindsOfEngineThatTakeIt(t *testing.T) {
 	}
 }
 
+// MEGA-01: the policy typical is llama.cpp's alone, and no note at engines that would sample otherwise.
+func TestThePolicyTypicalReachesEnginesThatHaveIt(t *testing.T) {
+	w, engines := kindsWorld(t)
+	for specialist, want := range map[string]int{"vllm": 400, "sglang": 400, "strict": 400, "llamacpp": 200,
+		"openai": 200, "open": 200} {
+		for value, want := range map[string]int{"0.9": want, "null": 200} {
+			before := engines[specialist].asked.Load()
+			resp, answer := w.Post("/v1/chat/completions",
+				`{"model":"`+specialist+`","typical_p":`+value+`,"messages":[{"role":"user","content":"x"}]}`)
+			if reached := engines[specialist].asked.Load() > before; resp.StatusCode != want || reached != (want == 200) ||
+				want == 400 && (codeOf(t, answer) != "unsupported_parameter" ||
+					!strings.Contains(string(answer), `"param":"typical_p"`)) {
+				t.Errorf("%s at %s: status %d, reached: %t: %s", value, specialist, resp.StatusCode, reached, answer)
+			}
+		}
+	}
+}
+
 func TestAnUnknownMemberReachesReplicasThatPassItOn(t *testing.T) {
 	w, engines := kindsWorld(t)
 	for specialist, want := range map[string]int{"vllm": 400, "sglang": 400, "llamacpp": 400, "strict": 400,
@@ -212,7 +230,8 @@ func TestARequestGoesToTheReplicasThatTakeIt(t *testing.T) {
 		`{auth: {anonymous: true}, specialists: [{name: mixed, tokenizer: none, replicas: [{url: %q, engine: vllm}, {url: %q, engine: llamacpp}]}]}`
 	w := newWorld(t, fmt.Sprintf(yaml, vllm.url, llama.url), nil)
 	for range 10 {
-		for member, want := range map[string]*listener{`"dry_base":2`: llama, `"bad_words":["x"]`: vllm} {
+		for member, want := range map[string]*listener{`"dry_base":2`: llama, `"bad_words":["x"]`: vllm,
+			`"typical_p":0.9`: llama} {
 			before := want.asked.Load()
 			resp, answer := w.Post("/v1/chat/completions",
 				`{"model":"mixed",`+member+`,"messages":[{"role":"user","content":"x"}]}`)

@@ -80,6 +80,7 @@ var openAIMembers = []Member{
 var samplerMembers = []Member{
 	{Name: "top_k", By: VLLM | SGLang | LlamaCpp, Form: Whole, Lo: -1, Hi: token},
 	{Name: "min_p", By: VLLM | SGLang | LlamaCpp, Form: Real, Lo: 0, Hi: 1},
+	{Name: "typical_p", By: LlamaCpp},
 	{Name: "repetition_penalty", By: VLLM | SGLang, Form: Real, Lo: 0, Hi: 100},
 	{Name: "length_penalty", By: VLLM, Form: Real, Lo: -much, Hi: much},
 	{Name: "use_beam_search", By: VLLM},

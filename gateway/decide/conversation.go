@@ -96,7 +96,7 @@ func (c *Conversations) findText(r *intake.Request, d *Decision, key uint64) (se
 	if r.Parsed.Prompts() != 1 {
 		return seat{}, false
 	}
-	text, ok := r.Parsed.PromptText(0)
+	text, ok := r.Parsed.OwnPrompt(0)
 	if !ok {
 		return seat{}, false
 	}

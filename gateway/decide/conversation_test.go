@@ -26,6 +26,11 @@ func asker(t testing.TB, c *Conversations, kind wire.Kind, body string) *turn {
 	if err := wire.Parse(kind, x.r.Bytes, wire.Limits{Depth: 64, Messages: 100}, &x.r.Parsed); err != nil {
 		t.Fatal(err)
 	}
+	if x.r.Parsed.HasExtras() {
+		if _, err := x.r.Parsed.Inline(nil, wire.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	x.r.Turns = x.r.Parsed.Turns(nil)
 	return x
 }
@@ -177,6 +182,24 @@ func TestAChatIsKnownByItsMessages(t *testing.T) {
 		extras + `}`
 	if at, ok := asker(t, c, wire.Chat, next).find(); !ok || at.specialist != "debug" {
 		t.Errorf("%+v %v", at, ok)
+	}
+}
+
+// MEGA-01: the same holds of a completion, whose engine reads the snippets ahead of its text.
+func TestACompletionIsKnownByItsOwnText(t *testing.T) {
+	c := NewConversations(10)
+	text := made(1, 400)
+	for _, snippet := range []string{"one", "two", ""} {
+		ask := func(text string) *turn {
+			return asker(t, c, wire.Completion, prompting(text)[:len(prompting(text))-1]+`,"repo_snippets":["`+snippet+`"]}`)
+		}
+		at, ok := ask(text + snippet + "on").find()
+		if known := snippet != "one"; ok != known || known && at.specialist != "debug" {
+			t.Errorf("with %q: %+v %v", snippet, at, ok)
+		}
+		x := ask(text)
+		x.find()
+		c.Remember(&x.d, "debug", 0)
 	}
 }
 

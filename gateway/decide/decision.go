@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"time"
 
 	"octet/calibration"
@@ -73,6 +74,7 @@ func (c *Decider) Route(rt *ensemble.Runtime, r *intake.Request, d *Decision) er
 	}
 	if rt.Cascade.Reads(model, r.Intent.Intent) {
 		r.Turns = r.Parsed.Turns(r.Turns[:0])
+		r.AsTurns = slices.Grow(r.AsTurns, len(r.Turns))
 		for _, t := range r.Turns {
 			r.AsTurns = append(r.AsTurns, classifier.Turn{Role: t.Role, Text: t.Text})
 		}

@@ -13,13 +13,14 @@ import (
 
 // Body is the body of a request, and the memory of what is made of it for an engine.
 type Body struct {
-	Bytes    []byte // as received: in room, or the server's until the handler returns; read-only
+	Bytes    []byte // as engines get it, but for edits: in room, inlined, or the server's until the handler returns
 	Parsed   wire.Request
 	Turns    []wire.Turn       // the messages, once the cascade has read them
 	AsTurns  []classifier.Turn // likewise, for the classifier
 	Segments [][]byte          // the body as the engine gets it
 
 	room    []byte
+	inlined []byte   // a body whose repo snippets and tool outputs were put into its prompt
 	pieces  [][]byte // of the prompt
 	counted int64    // bytes that count in a Memory
 }
@@ -59,9 +60,10 @@ func (b *Body) wipe() {
 	clear(b.Turns)
 	clear(b.AsTurns)
 	b.Parsed.Reset()
-	b.Bytes, b.room, b.Turns, b.AsTurns = nil, Reuse(b.room), b.Turns[:0], b.AsTurns[:0]
+	b.Bytes, b.room, b.inlined, b.Turns, b.AsTurns = nil, Reuse(b.room), Reuse(b.inlined), b.Turns[:0], b.AsTurns[:0]
 	b.pieces, b.Segments = b.pieces[:0], b.Segments[:0]
 	poison.Bytes(b.room)
+	poison.Bytes(b.inlined)
 }
 
 // keepBuffer is the largest buffer that stays in a pool, in bytes; larger ones are left to the collector.

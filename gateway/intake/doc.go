@@ -2,6 +2,7 @@
 // receives and parses the body.
 //
 //	Begin  →  ReadHead (tenant, origin, Via, media, Intent)  →  ReadBody (Arriving, Memory, Parse)  →  Request
+//	                                                            Inline: repo snippets, tool outputs
 //	                                                            a stream has begun: Release ⇄ Restore  →  End
 //
 // Invariants:

@@ -81,7 +81,7 @@ func (q *Request) ReadBody(c conn.Body, r *http.Request, kind wire.Kind, arrivin
 	if err := enter(); err != nil {
 		return err
 	}
-	return q.Parse(kind)
+	return q.read(kind)
 }
 
 // ReadEither is ReadBody for a body that may be a chat's or a completion's: the one with a prompt is a completion.
@@ -90,7 +90,7 @@ func (q *Request) ReadEither(c conn.Body, r *http.Request, arriving *Arriving, e
 	if !missing(err, "messages") {
 		return err
 	}
-	if again := q.Parse(wire.Completion); !missing(again, "prompt") {
+	if again := q.read(wire.Completion); !missing(again, "prompt") {
 		return again
 	}
 	return err
@@ -100,6 +100,26 @@ func (q *Request) ReadEither(c conn.Body, r *http.Request, arriving *Arriving, e
 func missing(err error, member string) bool {
 	var bad *wire.Error
 	return errors.As(err, &bad) && bad.Param == member && bad.Code == string(apierr.MissingParameter)
+}
+
+// read parses the body as one of that kind, and puts its repo snippets and tool outputs into its prompt: what tokenizes,
+// hashes, copies or sends the body knows of no other.
+func (q *Request) read(kind wire.Kind) error {
+	if err := q.Parse(kind); err != nil || !q.Parsed.HasExtras() {
+		return err
+	}
+	body, err := q.Parsed.Inline(q.inlined, BodyLimits(q.limits))
+	if err != nil {
+		return err
+	}
+	q.inlined, q.Bytes = body, body
+	if int64(len(body)) > q.limits.BodyBytes {
+		return tooLarge(q.limits.BodyBytes)
+	}
+	if err := q.memory.take(q.Body, len(body), q.limits.QueueBytes); err != nil {
+		return err
+	}
+	return nil
 }
 
 // Parse parses the body as one of that kind.
@@ -160,7 +180,7 @@ func (q *Request) Release(keep bool) {
 	q.Body = nil
 	if keep {
 		q.kept = bytes.Clone(b.Bytes)
-		b.counted = 0 // the copy counts on
+		b.counted -= int64(len(q.kept)) // the copy counts on
 	}
 	q.memory.give(b)
 }

@@ -2,7 +2,8 @@
 //
 //	body ──▶ Cursor ──▶ parser ──▶ Request ──▶ Turns, EachMessage     text, unescaped on demand
 //	one pass, strict   types and      ├──────▶ Wording                 the prompt for hashing, mostly where it lies
-//	RFC 8259           ranges         └──────▶ Splice                  segments of the same body
+//	RFC 8259           ranges         ├──────▶ Splice                  segments of the same body
+//	                                  └──────▶ Inline                  another body: repo snippets in the prompt
 //
 // Invariants:
 //
@@ -12,7 +13,7 @@
 //  3. A Request aliases its body: the body must stay as it is until the Request is parsed into again or Reset.
 //  4. Memory beside the body is a small multiple of it for any input, and a reused Request allocates nothing for a
 //     valid one.
-//  5. Splice leaves every byte outside the edited members as it was.
+//  5. Splice and Inline leave every byte outside the edited members as it was.
 //  6. No member name repeats at any level of an accepted body, and none differs from a known one by case alone.
 //
 // Strings are passed, unescaped and judged as UTF-8 a block of 64 bytes at a time, by AVX-512 or AVX2 where the machine

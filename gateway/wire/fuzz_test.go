@@ -210,7 +210,7 @@ func checkValues(t *testing.T, body object, r *Request) {
 	if r.Kind == Chat && !slices.Equal(texts, want[:len(texts)]) {
 		t.Fatalf("texts %q, the oracle reads %q", texts, want)
 	}
-	if got, want := wordingOf(r), slowPrompt(r.Kind, want, len(want)-len(r.snippets)-len(r.outputs)); got != want {
+	if got, want := wordingOf(r), slowPrompt(r.Kind, want, len(want)-len(r.extras.snippets)-len(r.extras.outputs)); got != want {
 		t.Fatalf("worded %q, want %q", got, want)
 	}
 	if diff := cmp.Diff(want, readTurns(r)); diff != "" {
@@ -247,7 +247,9 @@ func slowTurns(kind Kind, body object) (turns []string) {
 	for _, extra := range [][2]string{{"repo_snippets", RoleSnippet}, {"tool_outputs", RoleOutput}} {
 		list, _ := body[extra[0]].([]any)
 		for _, e := range list {
-			turns = append(turns, extra[1]+": "+e.(string))
+			if e != "" {
+				turns = append(turns, extra[1]+": "+e.(string))
+			}
 		}
 	}
 	return turns

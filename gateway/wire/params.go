@@ -5,7 +5,7 @@ type reader func(p *parser)
 
 // longParams hold prompts and tools: other limits bound them than Limits.Bytes.
 var longParams = map[string]bool{
-	"messages": true, "prompt": true, "tools": true, "functions": true, "repo_snippets": true, "tool_outputs": true,
+	"messages": true, "prompt": true, "tools": true, "functions": true, snippetsMember: true, outputsMember: true,
 }
 
 var sharedParams = map[string]reader{
@@ -32,8 +32,8 @@ var sharedParams = map[string]reader{
 	"grammar":               structured,
 	"regex":                 structured,
 	"ebnf":                  structured,
-	"repo_snippets":         func(p *parser) { p.strings(&p.r.snippets) },
-	"tool_outputs":          func(p *parser) { p.strings(&p.r.outputs) },
+	snippetsMember:          func(p *parser) { p.extra(&p.r.extras.snippets) },
+	outputsMember:           func(p *parser) { p.extra(&p.r.extras.outputs) },
 	"cache_salt":            (*parser).salt,
 	"min_tokens":            func(p *parser) { p.integer(0, maxInt, &p.r.minTokens) },
 	"ignore_eos":            func(p *parser) { p.boolean(&p.r.endless) },

@@ -112,8 +112,7 @@ type Request struct {
 	messages []message
 	parts    []text // of messages whose content is an array
 	prompts  []prompt
-	snippets []text // repo_snippets
-	outputs  []text // tool_outputs
+	extras   extras
 	members  []member
 	opening  int    // index of the body's '{'
 	takers   uint32 // engines that take every member that is known
@@ -191,7 +190,7 @@ func (r *Request) Reset() {
 	r.takers, r.unknown = everyTaker, ""
 	r.Params = Params{MaxTokens: -1, N: 1, BestOf: 1, maxTokens: -1, maxCompletionTokens: -1}
 	r.messages, r.parts, r.prompts = kept(r.messages), kept(r.parts), kept(r.prompts)
-	r.snippets, r.outputs = kept(r.snippets), kept(r.outputs)
+	r.extras.reset()
 	r.members, r.pieces = kept(r.members), kept(r.pieces)
 	if r.worded = r.worded[:0]; cap(r.worded) > keepArena {
 		r.worded = nil

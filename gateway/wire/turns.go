@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 // Turn is one piece of text and the role that says it. Text aliases the body or the Request and lives as long.
 type Turn struct {
 	Role string
@@ -15,25 +17,26 @@ const (
 // Turns appends everything that tells what a request is about: its messages or text prompts, then repo snippets and
 // tool outputs. Text is unescaped on the first call and kept; without escapes it is a part of the body.
 func (r *Request) Turns(dst []Turn) []Turn {
+	dst = slices.Grow(dst, len(r.messages)+len(r.prompts)+len(r.extras.snippets)+len(r.extras.outputs))
 	r.EachMessage(func(role string, text []byte) { dst = append(dst, Turn{role, text}) })
-	for i := range r.snippets {
-		dst = append(dst, Turn{RoleSnippet, r.plain(&r.snippets[i])})
+	for i := range r.extras.snippets {
+		dst = append(dst, Turn{RoleSnippet, r.plain(&r.extras.snippets[i])})
 	}
-	for i := range r.outputs {
-		dst = append(dst, Turn{RoleOutput, r.plain(&r.outputs[i])})
+	for i := range r.extras.outputs {
+		dst = append(dst, Turn{RoleOutput, r.plain(&r.extras.outputs[i])})
 	}
 	return dst
 }
 
 // EachMessage calls f with every message in order, or with every text prompt of a completion as a user's: what the
-// engine will read, and none of the octet extras. Text parts of one message come joined with a newline.
+// client wrote there, without the extras that Inline has put ahead of it. Text parts of one message come joined with a
+// newline.
 func (r *Request) EachMessage(f func(role string, text []byte)) {
 	for i := range r.messages {
-		m := &r.messages[i]
-		f(roles[m.role], r.messageText(m))
+		f(r.Role(i), r.ownMessage(i))
 	}
 	for i := range r.prompts {
-		if text, ok := r.PromptText(i); ok {
+		if text, ok := r.OwnPrompt(i); ok {
 			f("user", text)
 		}
 	}
@@ -42,8 +45,8 @@ func (r *Request) EachMessage(f func(role string, text []byte)) {
 // Role is the role that says message i.
 func (r *Request) Role(i int) string { return roles[r.messages[i].role] }
 
-// AppendText appends the text of message i, its parts joined with a newline, as Turns gives it, and keeps nothing of
-// it.
+// AppendText appends the text of message i, its parts joined with a newline, as the engine reads it, and keeps nothing
+// of it.
 func (r *Request) AppendText(dst []byte, i int) []byte {
 	m := &r.messages[i]
 	switch {

@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // The readers here take a value of any type to its end, refuse a wrong one by the path, and let null stand for absent
@@ -117,7 +118,7 @@ func (p *parser) object(message string) bool {
 	return false
 }
 
-// strings appends an array of strings to dst.
+// strings appends an array of strings to dst, without the empty ones.
 func (p *parser) strings(dst *[]text) {
 	if p.Null() {
 		return
@@ -135,7 +136,10 @@ func (p *parser) strings(dst *[]text) {
 		}
 		p.index(i)
 		var t text
-		if p.requiredString(&t) {
+		if p.requiredString(&t) && t.off < t.end {
+			if n := len(*dst); n == cap(*dst) {
+				*dst = slices.Grow(*dst, max(4, n)) // doubling: short texts alone stay a small multiple
+			}
 			*dst = append(*dst, t)
 		}
 		p.up()
