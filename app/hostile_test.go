@@ -78,8 +78,6 @@ func hostileBodies() map[string]string {
 		"snippets":           member(`"repo_snippets":[` + strings.Repeat(`"",`, 60_000) + `""]`),
 		"empty snippets":     member(`"repo_snippets":[` + strings.Repeat(`"",`, 4000) + `""]`),
 		"short outputs":      member(`"tool_outputs":[` + strings.Repeat(`"\u00e9",`, 4000) + `""]`),
-		"snippets to text":   `{"prompt":"","repo_snippets":[` + strings.Repeat(`"a",`, 4000) + `""]}`,
-		"lines to text":      `{"prompt":"","tool_outputs":[` + strings.Repeat(`"\n",`, 4000) + `""]}`,
 	}
 }
 
