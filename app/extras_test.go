@@ -15,7 +15,8 @@ import (
 )
 
 // extras are snippets of several blocks, and an output.
-var extras = []string{strings.Repeat("template <class T> struct Box { T t; };\n", 12), `int "x" = '\\';`, "ld: undefined x"}
+var extras = []string{strings.Repeat("template <class T> struct Box { T t; };\n", 12), `int "x" = '\\';`,
+	"ld: undefined x"}
 
 // withExtras is a body of a path that asks q at debug, with the extras as members; byHand has them in its prompt.
 func withExtras(path, q string) (members, byHand string) {
@@ -23,7 +24,8 @@ func withExtras(path, q string) (members, byHand string) {
 		m := map[string]any{"model": "debug", "temperature": 0, "max_tokens": 12, "prompt": q}
 		if path == wire.Chat.Path() {
 			delete(m, "prompt")
-			m["messages"] = []map[string]string{{"role": "system", "content": "be brief"}, {"role": "user", "content": q},
+			m["messages"] = []map[string]string{{"role": "system", "content": "be brief"},
+				{"role": "user", "content": q},
 				{"role": "assistant", "content": "so far"}}
 		}
 		for name, v := range more {
@@ -102,12 +104,15 @@ func TestExtrasThatNoPromptCanHaveAreRefused(t *testing.T) {
 	w, engines := kindsWorld(t, "limits.body_bytes=4KiB")
 	for path, bodies := range map[string]map[string]string{
 		wire.Completion.Path(): {
-			`"prompt":[1,2],"repo_snippets":["a"]`: "repo_snippets", `"prompt":["a","b"],"tool_outputs":["a"]`: "tool_outputs",
+			`"prompt":[1,2],"repo_snippets":["a"]`:                          "repo_snippets",
+			`"prompt":["a","b"],"tool_outputs":["a"]`:                       "tool_outputs",
 			`"prompt":[[1],[2]],"tool_outputs":["a"],"repo_snippets":["b"]`: "repo_snippets",
-			`"prompt":[1,2],"repo_snippets":[],"tool_outputs":null`:         "", `"prompt":["a"],"tool_outputs":["a"]`: "",
+			`"prompt":[1,2],"repo_snippets":[],"tool_outputs":null`:         "",
+			`"prompt":["a"],"tool_outputs":["a"]`:                           "",
 		},
 		wire.Chat.Path(): {
-			`"messages":[{"role":"system","content":"x"}],"tool_outputs":["a"]`:                                   "tool_outputs",
+			`"messages":[{"role":"system","content":"x"}],"tool_outputs":["a"]`: "tool_outputs",
+
 			`"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}],"repo_snippets":["a"]`: "",
 		},
 	} {
@@ -129,7 +134,8 @@ func TestExtrasThatNoPromptCanHaveAreRefused(t *testing.T) {
 			}
 		}
 	}
-	near := `{"model":"vllm","messages":[{"role":"user","content":"x"}],"tool_outputs":[` + strings.Repeat(`"a",`, 1000) +
+	near := `{"model":"vllm","messages":[{"role":"user","content":"x"}],"tool_outputs":[` + strings.Repeat(`"a",`,
+		1000) +
 		`""]}`
 	if resp, answer := w.Post(wire.Chat.Path(), near); len(near) > 4096 || resp.StatusCode != 413 {
 		t.Errorf("%d bytes: status %d: %s", len(near), resp.StatusCode, answer)
@@ -156,7 +162,8 @@ func TestExtrasAreAPartOfWhatAKeyWasUsedFor(t *testing.T) {
 func TestExtrasDecideAsTheyCame(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "router.stickiness.conversations=0")
 	dice := rand.New(rand.NewPCG(1, 2))
-	texts := []string{"why does it crash?", "Program received signal SIGSEGV\n#0 0x1 in f () at a.cpp:1", "std::mutex m;",
+	texts := []string{"why does it crash?", "Program received signal SIGSEGV\n#0 0x1 in f () at a.cpp:1",
+		"std::mutex m;",
 		"a.cpp:1:1: error: expected ;", "int main();", "epoll_wait", "be brief", "CMake Error at CMakeLists.txt:3"}
 	pick := func(n int) (list []string) {
 		for range n {
@@ -166,7 +173,8 @@ func TestExtrasDecideAsTheyCame(t *testing.T) {
 	}
 	ways := map[string]int{}
 	for range 200 {
-		m := map[string]any{"repo_snippets": pick(dice.IntN(3)), "tool_outputs": pick(dice.IntN(3)), "prompt": pick(1)[0]}
+		m := map[string]any{"repo_snippets": pick(dice.IntN(3)), "tool_outputs": pick(dice.IntN(3)),
+			"prompt": pick(1)[0]}
 		kind := wire.Kind(dice.IntN(2))
 		if kind == wire.Chat {
 			delete(m, "prompt")

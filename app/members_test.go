@@ -183,8 +183,9 @@ func TestThePolicyTypicalReachesEnginesThatHaveIt(t *testing.T) {
 			resp, answer := w.Post("/v1/chat/completions",
 				`{"model":"`+specialist+`","typical_p":`+value+`,"messages":[{"role":"user","content":"x"}]}`)
 			reached := engines[specialist].asked.Load() > before
-			if resp.StatusCode != want || reached != (want == 200) || want == 400 && (codeOf(t, answer) != "unsupported_parameter" ||
-				!strings.Contains(string(answer), `"param":"typical_p"`)) {
+			if resp.StatusCode != want || reached != (want == 200) || want == 400 &&
+				(codeOf(t, answer) != "unsupported_parameter" ||
+					!strings.Contains(string(answer), `"param":"typical_p"`)) {
 				t.Errorf("%s at %s: status %d, reached: %t: %s", value, specialist, resp.StatusCode, reached, answer)
 			}
 		}

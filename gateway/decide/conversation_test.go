@@ -191,7 +191,8 @@ func TestACompletionIsKnownByItsOwnText(t *testing.T) {
 	text := made(1, 400)
 	for _, snippet := range []string{"one", "two", ""} {
 		ask := func(text string) *turn {
-			return asker(t, c, wire.Completion, prompting(text)[:len(prompting(text))-1]+`,"repo_snippets":["`+snippet+`"]}`)
+			return asker(t, c, wire.Completion,
+				prompting(text)[:len(prompting(text))-1]+`,"repo_snippets":["`+snippet+`"]}`)
 		}
 		at, ok := ask(text + snippet + "on").find()
 		if known := snippet != "one"; ok != known || known && at.specialist != "debug" {

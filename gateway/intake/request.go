@@ -102,8 +102,8 @@ func missing(err error, member string) bool {
 	return errors.As(err, &bad) && bad.Param == member && bad.Code == string(apierr.MissingParameter)
 }
 
-// read parses the body as one of that kind, and puts its repo snippets and tool outputs into its prompt: what tokenizes,
-// hashes, copies or sends the body knows of no other.
+// read parses the body as one of that kind, and puts its repo snippets and tool outputs into its prompt: what
+// tokenizes, hashes, copies or sends the body knows of no other.
 func (q *Request) read(kind wire.Kind) error {
 	if err := q.Parse(kind); err != nil || !q.Parsed.HasExtras() {
 		return err

@@ -11,8 +11,8 @@ const (
 	outputsMember  = "tool_outputs"
 )
 
-// extras are the entries of repo_snippets and tool_outputs that are not empty: texts that no engine reads where a client
-// puts them.
+// extras are the entries of repo_snippets and tool_outputs that are not empty: texts that no engine reads where a
+// client puts them.
 type extras struct {
 	snippets, outputs []text
 	named             bool   // one of the members is in the body

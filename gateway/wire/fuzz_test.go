@@ -210,7 +210,8 @@ func checkValues(t *testing.T, body object, r *Request) {
 	if r.Kind == Chat && !slices.Equal(texts, want[:len(texts)]) {
 		t.Fatalf("texts %q, the oracle reads %q", texts, want)
 	}
-	if got, want := wordingOf(r), slowPrompt(r.Kind, want, len(want)-len(r.extras.snippets)-len(r.extras.outputs)); got != want {
+	messages := len(want) - len(r.extras.snippets) - len(r.extras.outputs)
+	if got, want := wordingOf(r), slowPrompt(r.Kind, want, messages); got != want {
 		t.Fatalf("worded %q, want %q", got, want)
 	}
 	if diff := cmp.Diff(want, readTurns(r)); diff != "" {
