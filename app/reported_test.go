@@ -1,10 +1,7 @@
 package app_test
 
 import (
-	"context"
-	"net/http"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -20,19 +17,7 @@ func TestWhatAnEngineReportsIsKnownOfItsReplica(t *testing.T) {
 		said := replica.Reported()
 		return said.HasAdapters && said.HasLoad && said.Running == 0 && len(said.RunningAdapters) == 0
 	})
-	ctx, leave := context.WithCancel(t.Context())
-	defer leave()
-	body := `{"model":"gdb-v2","stream":true,"max_tokens":3000,"prompt":"` + strings.Repeat("word ", 600) + `"}`
-	req, err := http.NewRequestWithContext(ctx, "POST", w.Engines["debug-0"].URL+"/v1/completions",
-		strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
+	leave := stranger(t, w, "debug-0", "gdb-v2")
 	eventually(t, "the adapter and the load are seen", func() bool {
 		said, load := replica.Reported(), replica.Load()
 		return slices.Contains(said.RunningAdapters, "gdb-v2") && said.Runs("gdb-v2") && said.Running == 1 &&

@@ -41,7 +41,7 @@ type life struct {
 	cached    int            // prompt tokens
 	flight    fleet.Flight
 	refused   bool
-	next      int // the request that waits for this one, as its place plus 1; 0 if there is none
+	next      int // place, plus 1, of the request that comes after this one's answer; 0 is none
 }
 
 // run is one replay under way.
