@@ -12,17 +12,7 @@ import (
 
 // A prompt counts from the moment it is routed until the engine's events tell, or do not come. GAIE-24
 func TestARoutedPromptCountsUntilItsEventsCome(t *testing.T) {
-	x, err := runs.New(index.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Admit(3); err != nil {
-		t.Fatal(err)
-	}
-	guesses, err := approx.New(approx.Config{TTL: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, guesses := oneHost(t)
 	var differ index.HostBitmap
 	now := time.Unix(1_700_000_000, 0)
 	b := New(Config{Index: x, Guesses: guesses, TTL: 10 * time.Second,
@@ -77,4 +67,21 @@ func TestARoutedPromptCountsUntilItsEventsCome(t *testing.T) {
 		t.Fatal(out)
 	}
 	deep(4, Exact)
+}
+
+// oneHost returns an index with host 3, and guesses that last.
+func oneHost(t *testing.T) (*runs.Indexer, *approx.Index) {
+	t.Helper()
+	x, err := runs.New(index.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Admit(3); err != nil {
+		t.Fatal(err)
+	}
+	guesses, err := approx.New(approx.Config{TTL: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, guesses
 }

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"octet/kvpool"
-	"octet/routing/approx"
 	"octet/routing/index"
-	"octet/routing/index/runs"
 )
 
 // engine is a replica, slot 3, that stores what it computes under its own names, and whose events may be late.
@@ -31,17 +29,7 @@ type sent struct {
 }
 
 func newEngine(t *testing.T, renamed kvpool.BlockHash) *engine {
-	x, err := runs.New(index.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := x.Admit(3); err != nil {
-		t.Fatal(err)
-	}
-	guesses, err := approx.New(approx.Config{TTL: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, guesses := oneHost(t)
 	e := &engine{t: t, now: time.Unix(1_700_000_000, 0), epoch: 1, held: map[kvpool.BlockHash]bool{}, renamed: renamed}
 	e.b = New(Config{Index: x, Guesses: guesses, TTL: time.Second,
 		Patience: func() time.Duration { return 30 * time.Second },
