@@ -8,7 +8,7 @@
 //	          ├─ session-key ─▶ session_key ─▶ consistent-hash-key ─▶ hash_key · tenant ─▶ tenant
 //	          └─ in-flight-load ─▶ loads · predicted-latency ─▶ forecasts · locality ─▶ distances
 //	filter    by state (health, role, breaker, …), by label and place, by fullness, by what is held or foretold
-//	score     cache · load · adapters and sessions · time · place · Dynamo's cost
+//	score     cache · load · adapters and sessions · time · place · costs of other routers
 //	pick      by score · by turn · by session, hash or name · by chance
 //
 // Invariants:

@@ -85,21 +85,13 @@ func (s dynamoCost) Score(v routing.View, hosts []index.HostID, out []float64) {
 		least = min(least, loads[h].Backlog)
 	}
 	tiers := TierDepths.Get(v)
-	var costs span
 	for i, h := range hosts {
 		w := workerOf(loads[h], float64(PromptTokens.Get(v)), size)
 		w.held, w.excess = float64(depths[h]), float64(loads[h].Backlog-least)/size
 		w.cpu, w.ssd = tiers.slower(h)
 		out[i] = s.cost(w)
-		costs.add(out[i])
 	}
-	for i, cost := range out {
-		if costs.high > costs.low {
-			out[i] = (costs.high - cost) / (costs.high - costs.low)
-		} else {
-			out[i] = 1
-		}
-	}
+	lowestFirst(out)
 }
 
 func workerOf(l fleet.Load, prompt, size float64) worker {

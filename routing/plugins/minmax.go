@@ -35,12 +35,18 @@ func (s minMax) Score(v routing.View, hosts []index.HostID, out []float64) {
 	for i, h := range hosts {
 		out[i] = float64(s.count(replicas.Replica(h).Load()))
 	}
-	lowest, highest := slices.Min(out), slices.Max(out)
-	for i, n := range out {
+	lowestFirst(out)
+}
+
+// lowestFirst turns costs into scores: 1 for the lowest, 0 for the highest, by their place in between; all 1 when
+// equal.
+func lowestFirst(costs []float64) {
+	lowest, highest := slices.Min(costs), slices.Max(costs)
+	for i, cost := range costs {
 		if highest == lowest {
-			out[i] = 1
+			costs[i] = 1
 		} else {
-			out[i] = (highest - n) / (highest - lowest)
+			costs[i] = (highest - cost) / (highest - lowest)
 		}
 	}
 }

@@ -40,6 +40,21 @@ var presets = []routing.ProfileSpec{
 		Score:   scores(weighted("dynamo-cost", 1)),
 		Pick:    routing.PluginSpec{Name: "softmax"},
 	},
+	{ // Mooncake's conductor: least time to the first token, by queue and cache
+		Name:    "conductor",
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths"),
+		Score:   scores(weighted("conductor", 1)),
+	},
+	{ // Preble's E2: where most of the prompt is cached, else where the load of the last minutes is least
+		Name:    "preble-e2",
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths"),
+		Score:   scores(weighted("preble-e2", 1)),
+	},
+	{ // LMetric: least product of prompt tokens to compute and requests in flight
+		Name:    "lmetric",
+		Prepare: specs("tokenize", "block-hashes", "prefix-depths"),
+		Score:   scores(weighted("lmetric", 1)),
+	},
 	{ // the endpoint picker's defaults: queue and KV utilization 2, prefix 3
 		Name:    "epp-default",
 		Prepare: specs("tokenize", "block-hashes", "prefix-depths", "tier-depths"),

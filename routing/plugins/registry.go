@@ -65,6 +65,9 @@ func Registry(d Deps) routing.Registry {
 		"preempting-penalty": newPreempting(d),
 		"device-aware":       newDeviceAware(d),
 		"dynamo-cost":        newDynamoCost(d),
+		"conductor":          newConductor(d),
+		"preble-e2":          newPrebleE2(d),
+		"lmetric":            newLMetric(d),
 
 		"max-score":       newMaxScore(d),
 		"round-robin":     newRoundRobin(d), // under score too
