@@ -63,6 +63,7 @@ type App struct {
 	buildMu    sync.Mutex // one generation is built at a time; guards all below
 	cfg        *config.Config
 	generation uint64
+	outside    outside
 	server     *gateway.Server // nil before the first commit; set once
 	stop       func()          // ends what Start began; nil before Start
 }
@@ -72,6 +73,7 @@ type series struct {
 	gateway    *metrics.Series
 	routes     *collectors.Routes
 	classified *prometheus.CounterVec
+	outside    *prometheus.CounterVec // of the classifier out of process
 }
 
 // New returns a gateway whose first generation is committed. It serves nothing yet. Engines that do not answer have no
@@ -104,7 +106,7 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
 
 func newSeries(b Build) series {
 	return series{metrics.New(cmp.Or(b.Version, "dev"), cmp.Or(b.Commit, "unknown"), cmp.Or(b.Ref, "unknown")),
-		collectors.NewRoutes(), collectors.NewClassified()}
+		collectors.NewRoutes(), collectors.NewClassified(), collectors.NewClassifiedOutside()}
 }
 
 // openParts makes what outlives generations, after the fabric and the tokenizers.
@@ -127,7 +129,7 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 // register has all metrics collected.
 func (a *App) register() {
 	m := a.series.gateway
-	m.Register(a.series.classified, collectors.Tokenizers{Of: a.tokens})
+	m.Register(a.series.classified, a.series.outside, collectors.Tokenizers{Of: a.tokens})
 	m.Register(a.fabric.Collectors()...)
 	m.Register(a.series.routes.Collectors()...)
 	m.Register(collectors.Pools{Fleet: a.replicas.fleet, Index: a.fabric.Index(), Guesses: a.fabric.Guesses(),
@@ -176,6 +178,9 @@ func (a *App) release() error {
 	}
 	if a.tenancy != nil {
 		a.tenancy.close()
+	}
+	if a.outside.service != nil {
+		a.outside.service.Close()
 	}
 	var err error
 	if a.examples != nil {

@@ -10,6 +10,7 @@ import (
 	"octet/app/collectors"
 	"octet/classifier"
 	"octet/classifier/model"
+	"octet/classifier/remote"
 	"octet/config"
 )
 
@@ -19,14 +20,15 @@ var (
 	errPanic = errors.New("the classifier panicked")
 )
 
-func newCascade(cfg *config.Config, outcomes *prometheus.CounterVec) (*classifier.Cascade, error) {
+// newCascade returns the cascade of a configuration. service is what it asks out of process; nil for nothing.
+func newCascade(cfg *config.Config, service *remote.Service, m series) (*classifier.Cascade, error) {
 	c := classifier.Config{
 		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{}, Detectors: cfg.Router.Detectors,
 		Fallback: cfg.Router.Fallback, RejectRefuses: cfg.Router.Reject == "refuse",
 		Viable: cfg.Router.Classifier.Viable,
 	}
+	c.Specialists = specialistNames(cfg)
 	for _, sp := range cfg.Specialists {
-		c.Specialists = append(c.Specialists, sp.Name)
 		c.Adapters[sp.Name] = adapterNames(sp)
 	}
 	for name, in := range cfg.Intents {
@@ -43,7 +45,10 @@ func newCascade(cfg *config.Config, outcomes *prometheus.CounterVec) (*classifie
 		return nil, err
 	}
 	if bound != nil {
-		c.Model = &timed{bound, cfg.Router.Classifier.Timeout, outcomes}
+		c.Model = &timed{bound, cfg.Router.Classifier.Timeout, m.classified}
+	}
+	if c.Outside, err = boundOutside(cfg, service, m.outside); err != nil {
+		return nil, err
 	}
 	return classifier.New(c)
 }
@@ -55,11 +60,7 @@ func boundModel(cfg *config.Config) (*model.Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(cfg.Specialists))
-	for i, sp := range cfg.Specialists {
-		names[i] = sp.Name
-	}
-	bound, err := m.Bind(names, cfg.Router.Classifier.Labels)
+	bound, err := m.Bind(specialistNames(cfg), cfg.Router.Classifier.Labels)
 	if errors.Is(err, model.ErrForeign) && cfg.Router.Classifier.Model == model.BuiltinName {
 		return nil, nil //nolint:nilnil // documented: no classifier is not an error
 	}
@@ -68,7 +69,11 @@ func boundModel(cfg *config.Config) (*model.Bound, error) {
 
 // modelFaults returns what is wrong with the cascade of a configuration, as faults of its file.
 func modelFaults(path string, cfg *config.Config) error {
-	_, err := newCascade(cfg, collectors.NewClassified())
+	service, err := new(outside).serviceOf(cfg)
+	if err == nil {
+		_, err = newCascade(cfg, service, series{classified: collectors.NewClassified(),
+			outside: collectors.NewClassifiedOutside()})
+	}
 	if err == nil {
 		return nil
 	}
@@ -76,6 +81,10 @@ func modelFaults(path string, cfg *config.Config) error {
 	switch {
 	case errors.Is(err, classifier.ErrRule):
 		fault.Path, fault.Code = "router.rules", config.CodeTooMany
+	case errors.Is(err, remote.ErrLabels):
+		fault.Path, fault.Code = "router.classifier.http.labels", config.CodeUnknownName
+	case errors.Is(err, remote.ErrConfig):
+		fault.Path, fault.Code = "router.classifier.http", config.CodeBadValue
 	case errors.Is(err, model.ErrLabels):
 		fault.Path, fault.Code = "router.classifier.labels", config.CodeUnknownName
 	case errors.Is(err, model.ErrForeign):

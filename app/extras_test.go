@@ -208,7 +208,7 @@ func (w *world) decided(kind wire.Kind, body []byte) (v classifier.Verdict, err 
 	for _, turn := range r.Turns(nil) {
 		in.Turns = append(in.Turns, classifier.Turn{Role: turn.Role, Text: turn.Text})
 	}
-	return v, w.App.Server().Runtime().Cascade.Decide(&in, &v)
+	return v, w.App.Server().Runtime().Cascade.Decide(w.T.Context(), &in, &v)
 }
 
 // MEGA-01: a stream that goes on at another replica, as the first one's engine has died, goes on with the extras.

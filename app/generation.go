@@ -7,6 +7,7 @@ import (
 
 	"octet/app/fabric"
 	"octet/app/pipeline"
+	"octet/classifier/remote"
 	"octet/config"
 	"octet/engine/tokenizers"
 	"octet/gateway"
@@ -20,6 +21,7 @@ type generation struct {
 	cfg       *config.Config // as it was given
 	found     *config.Config // with the kinds that engines have told
 	runtime   *ensemble.Runtime
+	outside   *remote.Service              // nil if no classifier is out of process
 	pipelines map[string]pipeline.Pipeline // by specialist
 	boards    map[string]board             // by specialist
 	edition   *tokenizers.Edition
@@ -70,7 +72,10 @@ func (a *App) apply(ctx context.Context, cfg *config.Config) error {
 func (a *App) build(ctx context.Context, cfg *config.Config) (*generation, error) {
 	g := &generation{cfg: cfg, found: a.identities.resolve(ctx, cfg), edition: a.tokens.Edition()}
 	var err error
-	if g.runtime, err = a.sections(g.found); err != nil {
+	if g.outside, err = a.outside.serviceOf(cfg); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	if g.runtime, err = a.sections(g.found, g.outside); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	if g.pipelines, err = a.specialists.pipelinesOf(g.found, g.edition); err != nil {
@@ -89,14 +94,14 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*generation, error
 }
 
 // sections returns a Runtime with the sections of cfg that concern neither specialists nor replicas.
-func (a *App) sections(cfg *config.Config) (*ensemble.Runtime, error) {
+func (a *App) sections(cfg *config.Config, outside *remote.Service) (*ensemble.Runtime, error) {
 	rt := &ensemble.Runtime{Intents: intentNames(cfg), Judges: judgesOf(cfg), Origins: cfg.Auth.Origins,
 		Limits: limits(cfg), ReadyWhen: cfg.Fleet.ReadyWhen, Probation: probationOf(cfg), Stickiness: stickinessOf(cfg)}
 	var err error
 	if rt.Shadow, err = shadowOf(cfg); err != nil {
 		return nil, fmt.Errorf("shadow.judge: %w", err)
 	}
-	if rt.Cascade, err = newCascade(cfg, a.series.classified); err != nil {
+	if rt.Cascade, err = newCascade(cfg, outside, a.series); err != nil {
 		return nil, err
 	}
 	rt.Tenants, err = a.tenancy.tenants(cfg)
@@ -106,6 +111,7 @@ func (a *App) sections(cfg *config.Config) (*ensemble.Runtime, error) {
 // commit puts a generation in force. It cannot fail. It returns the replicas that have no place in it.
 func (a *App) commit(g *generation) (gone []*replica) {
 	_ = a.history.knobs.Define(knobs(g.cfg)...) // build has tried the same
+	a.outside.commit(g.outside, g.cfg)
 	a.identities.keep(g.cfg)
 	a.identities.measureContexts(g.found, g.replicas)
 	a.specialists.pipelines.Store(&g.pipelines)

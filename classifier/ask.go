@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,20 +10,15 @@ import (
 // ErrModel is why a verdict is degraded when the model gave no distribution.
 var ErrModel = errors.New("the model gave no distribution")
 
-// ask lets the trained model decide. Where it cannot, the fallback answers and the verdict says why.
-func (c *Cascade) ask(in *Input, v *Verdict) error {
-	if c.cfg.Model == nil {
-		c.fall(v, "no classifier", ErrNoModel)
-		return nil
-	}
-	probabilities := make([]float64, len(c.cfg.Specialists))
-	reject, err := c.cfg.Model.Classify(in.gather(), probabilities)
+// ask lets a trained classifier decide. Where none can, the fallback answers and the verdict says why.
+func (c *Cascade) ask(ctx context.Context, in *Input, v *Verdict) error {
+	probabilities, reject, err := c.distribution(ctx, in, v)
 	if err != nil {
-		c.fall(v, "the classifier failed", err)
-		return nil
-	}
-	if bad := distribution(probabilities, reject); bad != nil {
-		c.fall(v, "the classifier failed", bad)
+		rule := "the classifier failed"
+		if errors.Is(err, ErrNoModel) {
+			rule = "no classifier"
+		}
+		c.fall(v, rule, err)
 		return nil
 	}
 	v.Probabilities = probabilities
@@ -42,7 +38,7 @@ func (c *Cascade) ask(in *Input, v *Verdict) error {
 
 // choose makes the verdict of a distribution: primary, second choice, and a shadow below the intent's threshold.
 func (c *Cascade) choose(v *Verdict, first, second int) {
-	v.Specialist, v.RoutedBy, v.Rule = c.cfg.Specialists[first], ByClassifier, "classifier"
+	v.Specialist, v.RoutedBy, v.Rule = c.cfg.Specialists[first], ByClassifier, c.rule(v)
 	v.Confidence = v.Probabilities[first]
 	if second < 0 {
 		return
@@ -52,6 +48,17 @@ func (c *Cascade) choose(v *Verdict, first, second int) {
 	if v.Confidence < v.ShadowThreshold {
 		v.Shadow = v.Second
 	}
+}
+
+// rule says which classifier gave the distribution.
+func (c *Cascade) rule(v *Verdict) string {
+	switch {
+	case v.Classifier == FromHTTP:
+		return "classifier over HTTP"
+	case v.Outage != "":
+		return "classifier, as the one over HTTP gave no answer"
+	}
+	return "classifier"
 }
 
 // fall makes the fallback's verdict.

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -51,6 +52,7 @@ type Config struct {
 	Detectors     bool    // structural detectors decide before Model, and hints where it cannot
 	Fallback      string  // the specialist of requests that no step decides
 	RejectRefuses bool    // a rejected text is refused; else it goes to the fallback
+	Outside       Outside // asked before Model; nil if there is none
 	Model         Model   // nil: none was trained
 	Viable        float64 // the least probability of a second choice that may answer instead of the first
 }
@@ -144,16 +146,20 @@ func New(c Config) (*Cascade, error) {
 // Classify decides. It reads at most 32 KiB of the text, the end of the conversation first, and nothing of it where the
 // model or an intent that maps to a specialist was declared. Errors wrap one of the Err values above.
 func (c *Cascade) Classify(in Input) (v Verdict, err error) {
-	err = c.Decide(&in, &v)
+	err = c.Decide(context.Background(), &in, &v)
 	return v, err
 }
 
-// Decide is Classify into a Verdict of the caller's. With an error it is left zero.
-func (c *Cascade) Decide(in *Input, v *Verdict) error {
+// Outside reports whether Classify may ask a classifier out of process, which takes time.
+func (c *Cascade) Outside() bool { return c.cfg.Outside != nil }
+
+// Decide is Classify into a Verdict of the caller's. With an error it is left zero. A classifier out of process is
+// waited for until ctx ends at most; the verdict is then made without it.
+func (c *Cascade) Decide(ctx context.Context, in *Input, v *Verdict) error {
 	*v = Verdict{}
 	err := c.begin(in.Intent, v)
 	if err == nil {
-		err = c.route(in, v)
+		err = c.route(ctx, in, v)
 	}
 	if err == nil {
 		err = c.adapt(in.Adapter, v)
@@ -184,7 +190,7 @@ func (c *Cascade) intent(name string) *intent {
 }
 
 // route goes down the cascade.
-func (c *Cascade) route(in *Input, v *Verdict) error {
+func (c *Cascade) route(ctx context.Context, in *Input, v *Verdict) error {
 	if in.Model != "" && in.Model != Routed {
 		return c.declared(in.Model, v)
 	}
@@ -196,14 +202,14 @@ func (c *Cascade) route(in *Input, v *Verdict) error {
 		return nil
 	}
 	if !c.cfg.Detectors {
-		return c.ask(in, v)
+		return c.ask(ctx, in, v)
 	}
 	var seen sheet
 	in.read(func(part []byte) { scan(part, &seen) })
 	if fire(c.detectors, &seen, v) {
 		return nil
 	}
-	if err := c.ask(in, v); err != nil {
+	if err := c.ask(ctx, in, v); err != nil {
 		return err
 	}
 	if v.Degraded != nil {

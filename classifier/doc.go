@@ -7,6 +7,8 @@
 //
 //	detectors:  the operator's rules, then: text ─▶ scanner, one pass ─▶ sheet of cues ─▶ weights ─▶ the first to fire
 //
+//	trained model:  a classifier out of process, where there is one ─▶ the artefact's, where that gave no distribution
+//
 // Invariants:
 //
 //  1. Precedence is fixed. The first rule that can say decides; none after it is asked, and none before is
@@ -19,4 +21,5 @@
 //  5. Rejected (no specialist fits) and undecided (no model, or a broken one) are told apart: the latter sets
 //     Verdict.Degraded, and only then do the weaker hints speak.
 //  6. Nothing is learnt: the same input gives the same verdict for as long as the Cascade lives. There is no state.
+//     A classifier out of process answers for itself; Verdict.Classifier says whose distribution it is.
 package classifier

@@ -42,6 +42,8 @@ type Verdict struct {
 	DivertThreshold float64
 	PriorityFloor   int
 	Cues            []string // what a detector saw, strongest first; nil unless RoutedBy is ByDetector
+	Classifier      string   // which one gave Probabilities; empty if neither did, or none is out of process
+	Outage          Outage   // why the classifier out of process gave none; empty if it did, or was not asked
 	Degraded        error    // why the model could not say, where it should have; nil when it was not needed or said
 }
 

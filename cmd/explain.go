@@ -107,6 +107,9 @@ func printExplanation(out io.Writer, e *api.Explanation) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "specialist\t%s\n", d.Specialist)
 	fmt.Fprintf(w, "routed by\t%s\t%s\n", d.RoutedBy, d.Rule)
+	if d.Classifier != "" || d.ClassifierOutage != "" {
+		fmt.Fprintf(w, "classifier\t%s\t%s\n", d.Classifier, outage(d.ClassifierOutage))
+	}
 	if d.Confidence != nil {
 		fmt.Fprintf(w, "confidence\t%.3f\n", *d.Confidence)
 	}
@@ -142,6 +145,14 @@ func printStep(w io.Writer, s *api.Step) {
 		fmt.Fprintf(w, "admission\t%s\t%s\n", a.Answer, a.Reason)
 	}
 	printCandidates(w, s.Routing.Trace)
+}
+
+// outage says why the classifier over HTTP gave no answer; nothing where it did.
+func outage(why string) string {
+	if why == "" {
+		return ""
+	}
+	return "the one over HTTP gave no answer: " + why
 }
 
 func onFailure(s *api.Step) string {

@@ -162,6 +162,7 @@ func checkRouter(c *Config, r *report) {
 		checkKnown(c, r, specialist, path)
 	}
 	checkKnown(c, r, c.Router.Fallback, "router.fallback")
+	checkClassifierHTTP(c, r)
 	rules := newNames(r, CodeDuplicateName)
 	for i, rule := range c.Router.Rules {
 		path := item("router.rules", i)
@@ -174,6 +175,25 @@ func checkRouter(c *Config, r *report) {
 		checkLiterals(rule.Literals, path+".literals", r)
 	}
 }
+
+// checkClassifierHTTP notes labels that lead nowhere, and keys that without a URL would have no effect.
+func checkClassifierHTTP(c *Config, r *report) {
+	const path = "router.classifier.http"
+	h := &c.Router.Classifier.HTTP
+	for _, label := range slices.Sorted(maps.Keys(h.Labels)) {
+		if label == "" || label == rejected {
+			r.addAt(path+".labels", CodeReservedName, "%q is for no specialist", label)
+			continue
+		}
+		checkKnown(c, r, h.Labels[label], join(path+".labels", label))
+	}
+	if h.URL == "" && (h.APIKey != "" || len(h.Labels) > 0) {
+		r.addAt(path+".url", CodeMissing, "api_key and labels are of a classifier that is asked at a URL")
+	}
+}
+
+// rejected is the label of texts that are for no specialist.
+const rejected = "reject"
 
 // Bounds of the rules' literals: what is looked for in every text has to be little.
 const (

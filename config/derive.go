@@ -34,6 +34,9 @@ func (c *Config) derive(r *report) {
 	if c.Outcomes.Verifier.Languages == nil {
 		c.Outcomes.Verifier.Languages = []string{"cpp", "c++", "cc", "cxx"}
 	}
+	if c.Router.Classifier.HTTP.Timeout == 0 {
+		c.Router.Classifier.HTTP.Timeout = c.Router.Classifier.Timeout
+	}
 	if c.Router.Fallback == "" && len(c.Specialists) > 0 {
 		c.Router.Fallback = c.Specialists[0].Name
 	}

@@ -80,7 +80,7 @@ type Probation struct {
 	Settled bool `yaml:"settled" default:"true"`
 }
 
-// Classifier is the trained model of the router.
+// Classifier is what looks at a text that no rule and no detector decides.
 type Classifier struct {
 	// builtin, or the path of an artefact that "octet train" wrote.
 	Model string `yaml:"model" default:"builtin" form:"text"`
@@ -91,4 +91,23 @@ type Classifier struct {
 	Timeout time.Duration `yaml:"timeout" default:"5ms" range:"100us..10s"`
 	// The least probability at which a second choice may answer instead of the first.
 	Viable float64 `yaml:"viable" default:"0.15" range:"0..1"`
+	// A classifier out of process, which is asked before the model. The model decides where it gives no distribution in
+	// time. It is sent what users write.
+	HTTP ClassifierHTTP `yaml:"http"`
+}
+
+// ClassifierHTTP is asked by POST: {"text","labels"}. It answers {"probabilities": {label: probability}}: of the labels
+// that it was asked about, with a sum of 1. After five failures in a row it is not asked for five seconds.
+type ClassifierHTTP struct {
+	// Its URL; empty = no classifier over HTTP. Proxies are not used and redirects are not followed.
+	URL string `yaml:"url" form:"url"`
+	// Bearer token that it wants; empty = none is sent.
+	APIKey string `yaml:"api_key"`
+	// Its time for a text, at most half of what the request's own deadlines leave; 0 = router.classifier.timeout.
+	Timeout time.Duration `yaml:"timeout" default:"0s" range:"0s..10s"`
+	// The specialist of each of its labels whose name is not the specialist's. The labels of a question are these, the
+	// names of all other specialists, and "reject".
+	Labels map[string]string `yaml:"labels"`
+	// What is sent of a longer text: its head and its tail.
+	Excerpt Size `yaml:"excerpt" default:"12KiB" range:"256..32KiB"`
 }

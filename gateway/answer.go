@@ -83,6 +83,9 @@ func decided(f head.Lines, d *decide.Decision, shadow string) head.Lines {
 		f = f.Text("X-Adapter: ", d.Adapter)
 	}
 	f = f.Line("X-Routed-By: ", d.RoutedBy.String())
+	if d.Classifier != "" {
+		f = f.Line("X-Classifier: ", d.Classifier)
+	}
 	if !math.IsNaN(d.Confidence) {
 		f = f.Line("X-Confidence: ", strconv.FormatFloat(d.Confidence, 'f', 3, 64))
 	}

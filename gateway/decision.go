@@ -18,12 +18,12 @@ import (
 )
 
 // decide picks the specialist. A request that is refused on the way has a receipt of what was decided so far.
-func (x *exchange) decide() error {
+func (x *exchange) decide(ctx context.Context) error {
 	r, d, s := &x.request, &x.decision, x.s
 	if !r.Dry {
 		s.shared.Retries.Earn(r.Arrival)
 	}
-	if err := s.decider.Route(x.rt, r, d); err != nil {
+	if err := s.decider.Route(ctx, x.rt, r, d); err != nil {
 		return err
 	}
 	if !r.Dry {

@@ -47,7 +47,7 @@ func (x *exchange) run(r *http.Request, kind wire.Kind) error {
 		return err
 	}
 	ctx := x.holding.deadline(r.Context(), &x.request)
-	if err := x.decide(); err != nil { // which specialist
+	if err := x.decide(ctx); err != nil { // which specialist
 		return err
 	}
 	x.shadow = x.s.shadows.Begin(x.rt, &x.request, &x.decision, &x.receipt, &x.relay)

@@ -37,7 +37,7 @@ func (x *exchange) explain(r *http.Request) (*api.Explanation, error) {
 	if err := x.request.ReadEither(x.w, r, &x.s.inbound, x.countIn); err != nil {
 		return nil, err
 	}
-	if err := x.decide(); err != nil {
+	if err := x.decide(r.Context()); err != nil {
 		return nil, err
 	}
 	plan, err := x.dispatch.Route(r.Context(), x.decision.In(x.rt), x.decision.Adapter)

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"octet/calibration/records"
+	"octet/classifier"
 )
 
 // NewClassified returns the counter of texts that the trained classifier was asked about, by outcome: answered, failed
@@ -15,6 +16,20 @@ func NewClassified() *prometheus.CounterVec {
 	}, []string{"outcome"})
 	for _, outcome := range []string{"answered", "failed", "timeout"} {
 		v.WithLabelValues(outcome)
+	}
+	return v
+}
+
+// NewClassifiedOutside returns the counter of texts that the classifier out of process was asked about, by outcome:
+// answered, or why it gave no distribution.
+func NewClassifiedOutside() *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "octet_classifier_http_total",
+		Help: "Texts that the classifier over HTTP was asked about, by outcome; all but answered are the model's.",
+	}, []string{"outcome"})
+	v.WithLabelValues("answered")
+	for _, outcome := range classifier.Outages {
+		v.WithLabelValues(string(outcome))
 	}
 	return v
 }

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -66,7 +67,7 @@ type Clock interface{ Now() time.Time }
 
 // Route asks the cascade, then what keeps or shares a request: conversations, probation, shadows. The text is unescaped
 // only where it is read.
-func (c *Decider) Route(rt *ensemble.Runtime, r *intake.Request, d *Decision) error {
+func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Request, d *Decision) error {
 	r.AsTurns = r.AsTurns[:0]
 	model, err := declared(rt, r)
 	if err != nil {
@@ -80,7 +81,7 @@ func (c *Decider) Route(rt *ensemble.Runtime, r *intake.Request, d *Decision) er
 		}
 	}
 	in := classifier.Input{Model: model, Intent: r.Intent.Intent, Adapter: r.Intent.Adapter, Turns: r.AsTurns}
-	if err := rt.Cascade.Decide(&in, &d.Verdict); err != nil {
+	if err := c.classify(ctx, rt, r, &in, d); err != nil {
 		return err
 	}
 	if err := holds(rt, r, d); err != nil {
@@ -91,6 +92,22 @@ func (c *Decider) Route(rt *ensemble.Runtime, r *intake.Request, d *Decision) er
 	d.Shadow, d.ShadowCause = c.shadowOf(rt, d)
 	c.noteProbation(d)
 	return nil
+}
+
+// classify asks the cascade. A classifier out of process gets at most half of the time that the request's deadlines
+// leave: the other half is for the answer.
+func (c *Decider) classify(ctx context.Context, rt *ensemble.Runtime, r *intake.Request, in *classifier.Input,
+	d *Decision) error {
+	until := r.Intent.Deadline
+	if first := r.Intent.TTFTDeadline; until.IsZero() || !first.IsZero() && first.Before(until) {
+		until = first
+	}
+	if until.IsZero() || !rt.Cascade.Outside() {
+		return rt.Cascade.Decide(ctx, in, &d.Verdict)
+	}
+	ctx, cancel := context.WithTimeout(ctx, until.Sub(c.Clock.Now())/2)
+	defer cancel()
+	return rt.Cascade.Decide(ctx, in, &d.Verdict)
 }
 
 // Second reports whether there is a second choice that may answer, which the verdict called viable, and which is not

@@ -34,6 +34,7 @@ func (d *Draft) Decide(v *classifier.Verdict, demoted, probe string, probabiliti
 		Specialist: v.Specialist, Adapter: v.Adapter, RoutedBy: v.RoutedBy.String(), Rule: v.Rule, Cues: v.Cues,
 		Probabilities: probabilities, Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow,
 		Demoted: demoted, Probe: probe, Intent: v.Intent,
+		Classifier: v.Classifier, ClassifierOutage: string(v.Outage),
 	}
 	if confidence := v.Confidence; !math.IsNaN(confidence) {
 		d.r.Decision.Confidence = &confidence

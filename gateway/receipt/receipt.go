@@ -52,10 +52,14 @@ type Decision struct {
 	Cues          []string           `json:"cues,omitempty"`
 	Confidence    *float64           `json:"confidence,omitempty"` // absent if there is no probability
 	Probabilities map[string]float64 `json:"probabilities,omitempty"`
-	Second        string             `json:"second,omitempty"`
-	SecondViable  bool               `json:"second_viable,omitempty"`
-	Shadow        string             `json:"shadow,omitempty"`
-	Demoted       string             `json:"demoted,omitempty"` // the first choice, for which Specialist stands in
+	// which classifier gave the probabilities, http or model; absent where none is out of process
+	Classifier string `json:"classifier,omitempty"`
+	// why the one out of process gave none; absent if it did, or was not asked
+	ClassifierOutage string `json:"classifier_outage,omitempty"`
+	Second           string `json:"second,omitempty"`
+	SecondViable     bool   `json:"second_viable,omitempty"`
+	Shadow           string `json:"shadow,omitempty"`
+	Demoted          string `json:"demoted,omitempty"` // the first choice, for which Specialist stands in
 	// the demoted specialist that is owed a copy of this request
 	Probe string `json:"probe,omitempty"`
 

@@ -1,0 +1,4 @@
+package remote
+
+// SuspendedFor is how long a service that fails is not asked.
+const SuspendedFor = suspendedFor
