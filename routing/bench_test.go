@@ -92,12 +92,13 @@ func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
 	f := fleet.New()
 	for h := range replicas {
 		r, err := f.Put(fleet.Spec{Name: fmt.Sprint("debug-", h), Specialist: "debug", Host: index.HostID(h),
-			BlockSize: 16, HasEvents: true})
+			Blocks: 4096, BlockSize: 16, HasEvents: true})
 		if err != nil {
 			b.Fatal(err)
 		}
 		load := fleet.Load{Waiting: draw.IntN(8), Running: draw.IntN(64), KVUsage: draw.Float64()}
 		r.SampleFrom(func() fleet.Load { return load })
+		answered(r)
 		for range draw.IntN(64) {
 			f := r.Route(fleet.Demand{Prompt: 500, Uncached: draw.IntN(500)})
 			f.Begin(began)
@@ -107,6 +108,21 @@ func benchFleet(b *testing.B, replicas int, draw *rand.Rand) *fleet.Snapshot {
 		}
 	}
 	return f.Snapshot("debug")
+}
+
+// answered gives r a pace: answers of 100 tokens that took longer the more there were of them.
+func answered(r *fleet.Replica) {
+	var flights []fleet.Flight
+	for range 8 {
+		f := r.Route(fleet.Demand{Prompt: 500, Uncached: 100})
+		f.Begin(began)
+		f.FirstToken(began.Add(time.Millisecond))
+		flights = append(flights, f)
+	}
+	for i := range flights {
+		flights[i].Grow(100, began.Add(time.Duration(10-i)*time.Second))
+		flights[i].Land()
+	}
 }
 
 // benchProfile is the default preset without what makes hashes.

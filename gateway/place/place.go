@@ -141,13 +141,17 @@ func (p *Place) Cached(tokens int) { p.ticket.Cached(tokens) }
 // Complete gives the ticket back with the whole answer, of which the engine had cached so many tokens of the prompt;
 // below 0 is unknown. It returns false if the Gate has taken the place back before.
 func (p *Place) Complete(tokens, cached int, now time.Time) bool {
+	p.flight.Grow(tokens, now)
 	p.vacated = p.ticket.Complete(tokens, cached, now)
 	return p.vacated
 }
 
 // Vacate gives the ticket back at the end of an answer, before its client can see the end: what the client asks next
-// finds the blocks free.
-func (p *Place) Vacate() { p.ticket.Release() }
+// finds the blocks free. The answer has so many tokens of this replica, the last of which came at now.
+func (p *Place) Vacate(tokens int, now time.Time) {
+	p.flight.Grow(tokens, now)
+	p.ticket.Release()
+}
 
 // Lives says that the replica has served a request to its end.
 func (p *Place) Lives() { p.flight.Lives() }

@@ -67,7 +67,7 @@ func one(ctx context.Context, rng *rand.Rand, p *Place) error {
 		}
 		p.Grow(tokens, 0, time.Now())
 	}
-	p.Vacate()
+	p.Vacate(1, time.Now())
 	return nil
 }
 

@@ -57,7 +57,7 @@ func (r *Relay) complete() error {
 		r.Place.Cached(cached)
 	}
 	r.observer.Usage(usage)
-	r.Place.Vacate()
+	r.Place.Vacate(r.delivered-r.Cont.Base(), r.origin.At(r.wrote))
 	if err := r.out.Put(r.client, DoneEvent); err != nil {
 		return r.clientGone(err)
 	}

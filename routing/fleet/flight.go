@@ -27,6 +27,7 @@ type Flight struct {
 	answered bool // it has its first token
 	tokens   int  // of the answer
 	ahead    int  // tokens to compute before its first token, its own included, as Begin found them
+	beside   int  // requests in flight at its first token, itself included
 
 	began, first, last time.Time
 }
@@ -75,6 +76,7 @@ func (f *Flight) FirstToken(now time.Time) {
 		return
 	}
 	f.answered, f.first, f.last = true, now, now
+	f.beside = f.replica.InFlight()
 	f.replica.ledger.backlog.Add(-int64(f.demand.Uncached))
 	f.replica.prefills.done(f.prefill, now)
 	if f.begun {
@@ -105,12 +107,23 @@ func (f *Flight) Land() {
 	}
 	r.ledger.tokens.Add(-int64(f.demand.Prompt + f.tokens))
 	if f.begun {
+		f.paced()
 		r.End()
 	} else {
 		r.ledger.change(^(oneWaiting - 1)) // one less
 	}
-	if f.tokens > 1 {
-		r.pace.between(f.last.Sub(f.first) / time.Duration(f.tokens-1))
-	}
 	f.replica = nil
+}
+
+// paced measures an answer as it lands: its own request is in flight still.
+func (f *Flight) paced() {
+	if f.tokens == 0 {
+		return
+	}
+	p := &f.replica.pace
+	p.answer(f.tokens, f.last.Sub(f.began))
+	if f.answered && f.tokens > 1 {
+		inFlight := float64(f.beside+f.replica.InFlight()) / 2
+		p.between(f.last.Sub(f.first)/time.Duration(f.tokens-1), inFlight)
+	}
 }

@@ -141,6 +141,77 @@ func TestPaceFindsWhatAReplicaTakes(t *testing.T) {
 	}
 }
 
+// crowd lets n requests be answered side by side, each of whose tokens takes base and share for each of them.
+func crowd(r *fleet.Replica, now time.Time, n, tokens int, base, share time.Duration) time.Time {
+	flights := make([]fleet.Flight, n)
+	for i := range flights {
+		r.Start(&flights[i], fleet.Demand{Prompt: 100, Uncached: 100}, now)
+	}
+	for i := range flights {
+		flights[i].FirstToken(now.Add(time.Second))
+	}
+	now = now.Add(time.Second + time.Duration(tokens-1)*(base+time.Duration(n)*share))
+	for i := range flights {
+		flights[i].Grow(tokens, now)
+	}
+	for i := range flights {
+		r.Begin() // others come as these go
+		flights[i].Land()
+	}
+	for range flights {
+		r.End()
+	}
+	return now
+}
+
+// A replica whose tokens take 5 ms, and 2 ms for each sequence: a request more holds an answer of 101 tokens up by 0.2 s.
+// A crowd that is always the same says nothing of that, and what was found before stays.
+func TestPaceFindsWhatARequestDoesToOthers(t *testing.T) {
+	_, all := filled(t, 1)
+	r, now := all[0], time.Unix(0, 0)
+	want := func(slowdown, life float64) {
+		t.Helper()
+		p := r.Pace()
+		if math.Abs(p.Slowdown-slowdown) > 1e-6 || math.Abs(p.Life-life) > 1e-6 {
+			t.Fatalf("slowdown %v and life %v s, want %v and %v", p.Slowdown, p.Life, slowdown, life)
+		}
+	}
+	for range 40 {
+		now = crowd(r, now, 1, 101, 5*time.Millisecond, 2*time.Millisecond)
+	}
+	want(0, 1.7)
+	for i := range 40 {
+		now = crowd(r, now, 1+i%4, 101, 5*time.Millisecond, 2*time.Millisecond)
+	}
+	p := r.Pace()
+	want(101*0.002, p.Life)
+	for range 400 {
+		now = crowd(r, now, 3, 101, 5*time.Millisecond, 2*time.Millisecond)
+	}
+	want(101*0.002, 1+100*0.011)
+	f := r.Route(fleet.Demand{})
+	if w := r.Work(now); w.Slowdown != r.Pace().Slowdown || w.Life != r.Pace().Life {
+		t.Errorf("work %+v, pace %+v", w, r.Pace())
+	}
+	f.Land()
+}
+
+// An answer in one piece has a life and a length; how far apart its tokens were is not seen.
+func TestPaceOfAnswersInOnePiece(t *testing.T) {
+	_, all := filled(t, 1)
+	r, now := all[0], time.Unix(0, 0)
+	for range 8 {
+		var f fleet.Flight
+		r.Start(&f, fleet.Demand{Prompt: 100, Uncached: 100, Whole: true}, now)
+		now = now.Add(3 * time.Second)
+		f.Grow(50, now)
+		f.Land()
+	}
+	if p := r.Pace(); p.Life != 3 || p.Slowdown != 0 || p.ITL != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
 func TestPaceOfOneLengthPromisesNothingForLongerPrompts(t *testing.T) {
 	_, all := filled(t, 1)
 	r, now := all[0], time.Unix(0, 0)

@@ -43,11 +43,12 @@ func (l *ledger) change(by tally) tally { return tally(l.counts.Add(uint64(by)))
 
 // sampled is what a source last said, kept until something happens at the replica.
 type sampled struct {
-	ask atomic.Pointer[func() Load] // nil: there is no source to sample
 	// the ledger's events when the source was asked last, plus 1
 	upTo                         atomic.Uint64
-	waiting, running, preempting atomic.Int64
+	blocks                       float64       // of the replica's pool
 	kvUsage                      atomic.Uint64 // bits of float64
+	waiting, running, preempting atomic.Int64
+	ask                          atomic.Pointer[func() Load] // nil: there is no source to sample
 }
 
 // refresh asks the source anew if something happened since. A reader in between sees parts of two answers, each of them
@@ -112,6 +113,30 @@ func (r *Replica) Load() (l Load) {
 	l.InFlight, l.Backlog, l.Tokens = counts.inFlight(), r.Backlog(), r.Tokens()
 	l.Waiting += counts.waiting()
 	return l
+}
+
+// Turnover returns how often the used part of r's pool must be given back before a request finds room for so many
+// blocks behind those that wait, taken to be as large. It is 0 if there is room now, or if the pool's size or use is
+// unknown. Used blocks are given back within a mean request's life, so the request waits for that many lives.
+func (r *Replica) Turnover(need float64) float64 {
+	all := r.sampled.blocks
+	usage, waiting := r.memory()
+	used, queue := usage*all, float64(waiting+r.ledger.now().waiting())+1
+	short := queue*need - (all - used)
+	if short <= 0 || used <= 0 {
+		return 0
+	}
+	return min(short/used, queue) // what is reported may be wrong: one life at most for each request before it
+}
+
+// memory returns Load's KVUsage, and its Waiting without what the replica itself counts.
+func (r *Replica) memory() (usage float64, waiting int) {
+	if source := r.source.Load(); source != nil {
+		l := (*source)()
+		return l.KVUsage, l.Waiting
+	}
+	r.refresh()
+	return math.Float64frombits(r.sampled.kvUsage.Load()), int(r.sampled.waiting.Load())
 }
 
 // Queue returns the requests in flight and waiting, and whether any has to give way: of Load, what is asked for most.

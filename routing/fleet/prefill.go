@@ -6,38 +6,48 @@ import (
 	"time"
 )
 
-// Work is what a replica has yet to prefill for requests on their way to it or in it.
+// Work is what a replica has yet to prefill for requests on their way to it or in it, and what it is known to take.
 type Work struct {
-	Tokens float64 // uncached prompt tokens, less what must be computed by now at Rate
+	// uncached prompt tokens, less what must be computed by now at Rate: of the prompt at the head alone, as later ones
+	// have not begun before its first token
+	Tokens float64
 	// prompt tokens a second, without what any prompt takes, measured from first token to first token; 0 is unknown
 	Rate float64
+
+	Slowdown float64 // as Pace has it
+	Life     float64 // likewise
 }
 
 // Work returns what r has yet to prefill before a request that is sent there at now. It takes a lock only where
 // something has changed since it was asked last. Unlike Backlog it knows that a long prompt that began long ago is
 // nearly done.
-func (r *Replica) Work(now time.Time) Work { return r.prefills.work(now) }
+func (r *Replica) Work(now time.Time) Work { return r.prefills.work(now, &r.pace) }
 
 // prefills are the prompts of one replica without a first token, in the order in which they were sent, which is the
 // order in which engines compute them.
 type prefills struct {
-	mu      sync.Mutex
-	stale   atomic.Bool // something has changed since shown
-	sent    int         // of open, the first ones: the engine has them; guarded by mu
-	pending []prefill   // guarded by mu
-	last    uint64      // name that was given; guarded by mu
-	since   time.Time   // from when the first that was sent is being computed; guarded by mu
-	rate    regression  // seconds from one first token to the next, over the tokens between them; guarded by mu
+	view  atomic.Pointer[prefillView] // nil before the first prompt is asked about
+	stale atomic.Bool                 // something has changed since view
 
-	view atomic.Pointer[prefillView] // nil before the first prompt is asked about
+	mu      sync.Mutex
+	sent    int        // of open, the first ones: the engine has them; guarded by mu
+	pending []prefill  // guarded by mu
+	last    uint64     // name that was given; guarded by mu
+	since   time.Time  // from when the first that was sent is being computed; guarded by mu
+	rate    regression // seconds from one first token to the next, over the tokens between them; guarded by mu
 }
 
 // prefillView is prefills as readers last saw them.
 type prefillView struct {
-	rate   float64 // 0 is unknown
-	sent   float64 // tokens of the prompts that were sent
-	queued float64 // tokens of those that were not
-	since  time.Time
+	rate float64 // 0 is unknown
+	sent float64 // tokens of the prompts that were sent
+	// tokens of sent up to and with the first prompt whose first token will be seen: had more of them been computed by
+	// now, that token would have come
+	head   float64
+	queued float64 // tokens of the prompts that were not sent
+	since  int64   // from when the first that was sent is being computed, in nanoseconds by the wall clock
+
+	slowdown, life float64
 }
 
 // prefill is one of them.
@@ -161,20 +171,25 @@ func (l *prefills) measure(at int, now time.Time) {
 	l.since = now
 }
 
-// publish computes the view for readers, and returns it.
-func (l *prefills) publish() *prefillView {
+// publish computes the view for readers, and returns it. What an answer measures that ends between two prompts' steps,
+// the next step shows.
+func (l *prefills) publish(p *pace) *prefillView {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stale.Store(false)
-	s := &prefillView{since: l.since}
+	s := &prefillView{since: l.since.UnixNano(), slowdown: read(&p.slowdown), life: read(&p.life)}
 	if l.rate.known() {
 		if _, slope := l.rate.fit(); slope > 0 {
 			s.rate = 1 / slope
 		}
 	}
+	headed := false
 	for i := range l.pending {
 		if p := &l.pending[i]; i < l.sent {
 			s.sent += float64(p.tokens)
+			if !headed {
+				s.head, headed = s.sent, !p.whole
+			}
 		} else {
 			s.queued += float64(p.tokens)
 		}
@@ -183,17 +198,17 @@ func (l *prefills) publish() *prefillView {
 	return s
 }
 
-func (l *prefills) work(now time.Time) Work {
+func (l *prefills) work(now time.Time, p *pace) Work {
 	s := l.view.Load()
 	if l.stale.Load() {
-		s = l.publish()
+		s = l.publish(p)
 	}
 	if s == nil {
 		return Work{}
 	}
-	w := Work{Tokens: s.queued, Rate: s.rate}
+	w := Work{Tokens: s.queued, Rate: s.rate, Slowdown: s.slowdown, Life: s.life}
 	if s.sent > 0 {
-		w.Tokens += max(0, s.sent-s.rate*max(0, now.Sub(s.since).Seconds()))
+		w.Tokens += s.sent - min(s.head, s.rate*1e-9*float64(max(0, now.UnixNano()-s.since)))
 	}
 	return w
 }

@@ -48,8 +48,8 @@ func TestWorkShrinksWhileItIsDone(t *testing.T) {
 	queued := r.Route(fleet.Demand{Prompt: 300, Uncached: 300}) // waits for its place: no engine works on it
 	wantWork(t, r, now, 5500, 1000)
 	wantWork(t, r, now.Add(3*time.Second), 2500, 1000)
-	wantWork(t, r, now.Add(5100*time.Millisecond), 400, 1000)
-	wantWork(t, r, now.Add(time.Minute), 300, 1000)
+	wantWork(t, r, now.Add(5100*time.Millisecond), 500, 1000) // the next one has not begun: long's token is not here
+	wantWork(t, r, now.Add(time.Minute), 500, 1000)
 	wantWork(t, r, now.Add(-time.Minute), 5500, 1000) // a clock that went back
 
 	now = now.Add(5 * time.Second)
@@ -101,7 +101,7 @@ func (o *oldWork) at(now time.Time, rate float64) (sum float64) {
 	done := rate * max(0, now.Sub(o.since).Seconds())
 	for _, p := range o.sent {
 		did := min(done, float64(p.tokens))
-		sum, done = sum+float64(p.tokens)-did, done-did
+		sum, done = sum+float64(p.tokens)-did, 0 // none after it has begun
 	}
 	for _, p := range o.queued {
 		sum += float64(p.tokens)

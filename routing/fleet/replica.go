@@ -11,22 +11,22 @@ import (
 // Replica is one engine that serves one specialist. Safe for concurrent use.
 type Replica struct {
 	ledger   ledger // first what every request looks at, side by side
+	source   atomic.Pointer[func() Load]
+	sampled  sampled
+	prefills prefills
 	queued   atomic.Pointer[Queued]
 	reported atomic.Pointer[Reported]
 	breaker  *breaker
 	streak   atomic.Int64 // probes or connections failed in a row; changed under stateMu only
 	states   *states
-	prefills prefills
 
-	spec    Spec
-	pool    *pool
-	gone    chan struct{} // closed when it leaves the Fleet
-	last    atomic.Pointer[state]
-	source  atomic.Pointer[func() Load]
-	sampled sampled
-	pace    pace
-	deaths  deaths
-	busy    busy
+	spec   Spec
+	pool   *pool
+	gone   chan struct{} // closed when it leaves the Fleet
+	last   atomic.Pointer[state]
+	pace   pace
+	deaths deaths
+	busy   busy
 
 	suspects       suspects
 	terms          *atomic.Pointer[Terms]         // the Fleet's
@@ -45,6 +45,7 @@ type Replica struct {
 func newReplica(s Spec, f *Fleet) *Replica {
 	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}),
 		key: xxh3.HashString(s.Name)}
+	r.sampled.blocks = float64(s.Blocks)
 	r.terms, r.breaker = &f.terms, newBreaker(f.terms.Load().Breaker, r)
 	r.onHealthChange, r.onWithdrawal = f.onHealthChange, f.onWithdrawal
 	return r

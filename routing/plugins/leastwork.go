@@ -6,36 +6,41 @@ import (
 	"octet/routing/index"
 )
 
-// leastWork scores by what sending the request to a replica costs, in seconds of that replica's work: 1/(1+cost).
+// leastWork scores by what sending the request to a replica costs, in seconds: 1/(1+cost).
 //
-//	cost    = backlog + price × own + active_seconds × requests in flight
+//	cost    = backlog + price × own + stream_weight × in flight × (own + slowdown) + memory_weight × room
 //	backlog = what the replica has yet to prefill before the request, at its measured rate: the request's own wait
 //	own     = the request's uncached tokens at that rate: it waits for them too, and so do all requests after it. Of
 //	          cached tokens in slower tiers, a part counts as uncached: the time that loading them takes
 //	price   = own_weight + backlog_price × mean backlog of the candidates
+//	slowdown = by how much one more request in flight lengthens another's answer, as measured: fleet.Pace
+//	room    = how long until the blocks are free that it and those waiting there need: see fleet.Turnover
 //
 // A second of work costs the request a second, and each request that will queue behind it another one. In an idle fleet
 // there are none, so the shortest wait wins. The longer the queues are the more there are, so a crowded fleet sends a
-// request where it needs the least work.
+// request where it needs the least work. Answers in flight are held up as well, by its prompt and then by its tokens: a
+// second of that counts for less than a second before a first token.
 type leastWork struct {
 	named
 	worth
-	own, price, active float64
-	rate               float64 // tokens a second, where none is measured
+	own, price, active, stream, memory float64
+	rate                               float64 // tokens a second, where none is measured
 }
 
-// newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; active_seconds
-// (default 0.1) is what a request in flight costs those after it, for its share of each step; assumed_rate (default
-// 8000) is the prompt tokens a second of a replica without a measurement, where no other candidate has one either;
-// cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier saves, of what one in the GPU
-// saves: by tier-depths. Without tier-depths in the profile all tiers are alike.
+// newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; stream_weight
+// (default 0.1) is what a second counts by which an answer in flight is held up, memory_weight (default 1) one of
+// waiting for free blocks; active_seconds (default 0) is what a request in flight costs whatever is measured;
+// assumed_rate (default 8000) is the prompt tokens a second of a replica without a measurement, where no other candidate
+// has one either; cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier saves, of what
+// one in the GPU saves: by tier-depths. Without tier-depths in the profile all tiers are alike.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		s := &leastWork{
 			named: named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
 			own:   p.Float("own_weight", 1, 0, 1e6), price: p.Float("backlog_price", 1, 0, 1e6),
-			active: p.Float("active_seconds", 0.1, 0, 1e6),
-			rate:   p.Float("assumed_rate", 8000, 1, 1e9),
+			active: p.Float("active_seconds", 0, 0, 1e6),
+			stream: p.Float("stream_weight", 0.1, 0, 1e6), memory: p.Float("memory_weight", 1, 0, 1e6),
+			rate: p.Float("assumed_rate", 8000, 1, 1e9),
 		}
 		s.worth = worthOf(p, &s.named)
 		return s
@@ -73,7 +78,7 @@ func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Wor
 	mean /= float64(len(hosts))
 	price := s.own + s.price*mean
 	tokens, size, depths := PromptTokens.Get(v), replicas.BlockSize(), Depths.Get(v)
-	tiers := TierDepths.Get(v)
+	tiers, need := TierDepths.Get(v), float64(tokens)/float64(size)
 	for i, h := range hosts {
 		// the last token is always computed
 		own := float64(max(tokens-int(depths[h])*size, min(tokens, 1)))
@@ -81,7 +86,11 @@ func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Wor
 			own = min(own+s.lost(tiers, h)*float64(size), float64(tokens))
 		}
 		own /= work[i].Rate
-		cost := out[i] + price*own + s.active*float64(replicas.Replica(h).InFlight())
+		r := replicas.Replica(h)
+		cost := out[i] + price*own + float64(r.InFlight())*(s.active+s.stream*(own+work[i].Slowdown))
+		if s.memory > 0 && work[i].Life > 0 {
+			cost += s.memory * work[i].Life * r.Turnover(need)
+		}
 		out[i] = 1 / (1 + cost)
 	}
 }

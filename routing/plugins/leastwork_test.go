@@ -2,6 +2,7 @@ package plugins_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,8 @@ func (w *world) paced(h index.HostID, rate int, now time.Time) {
 	}
 }
 
-// Of four replicas one holds half the prompt and has a queue, one is twice as fast, and one is only busy with answers.
+// Of four replicas one holds half the prompt and has a queue, one is twice as fast, and one is only busy with answers,
+// of which no pace is known: what the prompt takes holds each of them up.
 func TestLeastWorkCountsSeconds(t *testing.T) {
 	w := newWorld(t, 4)
 	now := time.Unix(1000, 0)
@@ -42,7 +44,7 @@ func TestLeastWorkCountsSeconds(t *testing.T) {
 	w.load(2, fleet.Load{InFlight: 5})
 	got := w.scores("least-work", nil, f, "tokenize", "block-hashes", "prefix-depths")
 	const price = 1 + 2.0/4 // the backlogs are 2, 0, 0 and 0 s
-	for h, cost := range []float64{2 + price*2 + 0.1, price * 2, price*4 + 0.5, price * 4} {
+	for h, cost := range []float64{2 + price*2 + 0.1*2, price * 2, price*4 + 0.5*4, price * 4} {
 		if want := 1 / (1 + cost); math.Abs(got[h]-want) > 1e-9 {
 			t.Errorf("replica %d scores %v, want %v", h, got[h], want)
 		}
@@ -52,7 +54,7 @@ func TestLeastWorkCountsSeconds(t *testing.T) {
 	if again[0] <= got[0] {
 		t.Errorf("a queue that shrinks scores %v, then %v", got[0], again[0])
 	}
-	params := map[string]any{"own_weight": 0, "backlog_price": 0, "active_seconds": 0}
+	params := map[string]any{"own_weight": 0, "backlog_price": 0, "stream_weight": 0}
 	got = w.scores("least-work", params, f, "tokenize", "block-hashes", "prefix-depths")
 	for h, want := range []float64{0.5, 1, 1, 1} {
 		if math.Abs(got[h]-want) > 1e-9 {
@@ -100,6 +102,121 @@ func TestLeastWorkPaysMoreForReuseWhenAllAreBusy(t *testing.T) {
 		if crowded := queue > 0; crowded != (first == 0) {
 			t.Errorf("with %d tokens everywhere: picked %d", queue, first)
 		}
+	}
+}
+
+// answered lets h answer alone and four at a time, each of whose 101 tokens takes 5 ms, and 2 ms for each of them; then
+// it is idle.
+func (w *world) answered(h index.HostID, now time.Time) {
+	r := w.replica(h)
+	for i := range 16 {
+		flights := make([]fleet.Flight, 1+3*(i%2))
+		began := now.Add(time.Duration(i-16) * time.Hour)
+		for j := range flights {
+			r.Start(&flights[j], fleet.Demand{Prompt: 100, Uncached: 100}, began)
+		}
+		for j := range flights {
+			flights[j].FirstToken(began.Add(time.Second))
+		}
+		for j := range flights {
+			flights[j].Grow(101, began.Add(time.Second+100*time.Duration(5+2*len(flights))*time.Millisecond))
+		}
+		for j := range flights {
+			r.Begin()
+			flights[j].Land()
+		}
+		for range flights {
+			r.End()
+		}
+	}
+}
+
+// What a request holds up counts at a tenth: five answers in flight, by its tokens' 0.2 s each and by its prompt.
+// What it waits for blocks counts in full: 30 of 60 used ones within a mean life.
+func TestLeastWorkCountsAnswersAndBlocks(t *testing.T) {
+	w := &world{t: t, fleet: fleet.New(), holds: map[index.HostID][]kvpool.BlockHash{}}
+	w.deps.Index, w.deps.Tiers = w, noTiers{}
+	now := time.Unix(1e6, 0)
+	for h := range index.HostID(3) {
+		w.put(fleet.Spec{Host: h, HasEvents: true, Blocks: 120})
+		w.answered(h, now)
+		w.paced(h, 100, now)
+	}
+	f := prompt(strings.Repeat("x", 1440)) // 360 tokens, 90 blocks
+	f.Now = now
+	w.load(1, fleet.Load{InFlight: 5})
+	w.load(2, fleet.Load{KVUsage: 0.5})
+	got := w.scores("least-work", nil, f, "tokenize", "block-hashes", "prefix-depths")
+	life, slowdown := w.replica(2).Pace().Life, w.replica(1).Pace().Slowdown
+	own := 360 / w.replica(0).Work(now).Rate
+	if math.Abs(slowdown-0.2) > 0.01 || life <= 1.7 || life >= 2.3 {
+		t.Fatalf("slowdown %v, life %v", slowdown, life)
+	}
+	for h, cost := range []float64{own, own + 0.1*5*(own+slowdown), own + life*30/60} {
+		if want := 1 / (1 + cost); math.Abs(got[h]-want) > 1e-6 {
+			t.Errorf("replica %d scores %v, want %v", h, got[h], want)
+		}
+	}
+}
+
+// A replica that holds more of the prompt, has less to prefill, fewer answers in flight or more free blocks never scores
+// lower for it, whatever else is so.
+func TestLeastWorkIsMonotone(t *testing.T) {
+	draw := rand.New(rand.NewPCG(11, 12))
+	now := time.Unix(1e6, 0)
+	f := prompt(strings.Repeat("x", 1600))
+	f.Now = now
+	type state struct{ held, queued, inFlight, waiting, usage int }
+	score := func(s, other state) float64 {
+		w := &world{t: t, fleet: fleet.New(), holds: map[index.HostID][]kvpool.BlockHash{}}
+		w.deps.Index, w.deps.Tiers = w, noTiers{}
+		for h, s := range []state{s, other} {
+			h := index.HostID(h)
+			w.put(fleet.Spec{Host: h, HasEvents: true, Blocks: 1200})
+			w.answered(h, now)
+			w.paced(h, 100, now)
+			w.holds[h] = chainOf(f)[:s.held]
+			w.load(h, fleet.Load{InFlight: s.inFlight, Waiting: s.waiting, KVUsage: float64(s.usage) / 100})
+			w.sent(h, s.queued, now)
+		}
+		return w.scores("least-work", map[string]any{"backlog_price": 0}, f, "tokenize", "block-hashes",
+			"prefix-depths")[0]
+	}
+	drawn := func() state {
+		return state{draw.IntN(90), draw.IntN(5000), draw.IntN(30), draw.IntN(8), draw.IntN(95)}
+	}
+	for range 200 {
+		s, other := drawn(), drawn()
+		got := score(s, other)
+		for name, better := range map[string]state{
+			"more of the prompt": {s.held + 10, s.queued, s.inFlight, s.waiting, s.usage},
+			"a shorter queue":    {s.held, s.queued / 2, s.inFlight, s.waiting, s.usage},
+			"fewer answers":      {s.held, s.queued, s.inFlight / 2, s.waiting, s.usage},
+			"fewer that wait":    {s.held, s.queued, s.inFlight, s.waiting / 2, s.usage},
+			"an emptier pool":    {s.held, s.queued, s.inFlight, s.waiting, s.usage / 2},
+		} {
+			if again := score(better, other); again < got-1e-12 {
+				t.Fatalf("%s: %v, then %v: %+v beside %+v", name, got, again, s, other)
+			}
+		}
+	}
+}
+
+// An engine that takes requests and gives no first token does not come to look idle: what is behind the head is not
+// begun, however long it is ago.
+func TestAStuckReplicaDoesNotLookIdle(t *testing.T) {
+	w := newWorld(t, 2)
+	now := time.Unix(1000, 0)
+	w.paced(0, 100, now)
+	w.paced(1, 100, now)
+	f := prompt(strings.Repeat("x", 1600))
+	for range 5 {
+		w.sent(0, 300, now)
+	}
+	w.sent(1, 600, now.Add(time.Hour))
+	f.Now = now.Add(time.Hour)
+	if picked := w.pick(w.preset("default"), f)[0]; picked != 1 {
+		t.Errorf("picked %d, which has said nothing for an hour", picked)
 	}
 }
 
