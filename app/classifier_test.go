@@ -17,6 +17,7 @@ import (
 	"octet/app"
 	"octet/app/collectors"
 	"octet/classifier/model"
+	"octet/classifier/train"
 	"octet/cmd"
 	"octet/config"
 )
@@ -99,6 +100,21 @@ func TestTrainAndEvaluateOnTheCommandLine(t *testing.T) {
 	}
 }
 
+// A file of questions is evaluated in all ten wordings, and no topic of the held-out half is one that the model knows.
+func TestQuestionsAreEvaluatedByWording(t *testing.T) {
+	out, err := octet("evaluate", "--json", "../classifier/train/testdata/questions/heldout.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report train.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Tiers) != len(train.Wordings) || report.Samples < 3000 || report.Seen != 0 {
+		t.Errorf("%d wordings, %d samples, %d seen", len(report.Tiers), report.Samples, report.Seen)
+	}
+}
+
 func TestTrainingAndEvaluatingOnWhatCannotBeUsed(t *testing.T) {
 	dir := t.TempDir()
 	good := labelledFile(t, dir, "data", 1)
@@ -107,7 +123,7 @@ func TestTrainingAndEvaluatingOnWhatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"evaluate", filepath.Join(dir, "none")}, {"evaluate", bad}, {"evaluate", good, "--model", bad},
+		{"evaluate", filepath.Join(dir, "none")}, {"evaluate", bad}, {"evaluate", bad + ".txt"}, {"evaluate", good, "--model", bad},
 		{"evaluate", good, "--model", filepath.Join(dir, "none")},
 		{"train", "--data", bad, "--dev", good, "--out", filepath.Join(dir, "x")},
 		{"train", "--data", good, "--dev", bad, "--out", filepath.Join(dir, "x")},

@@ -27,7 +27,7 @@ func evaluateCommand() *cobra.Command {
 	var f evaluateFlags
 	c := &cobra.Command{
 		Use:   "evaluate FILE",
-		Short: "How the classifier does on labelled texts (JSONL, gzipped or not: text, label, tier)",
+		Short: "How the classifier does on labelled texts (JSONL, gzipped or not: text, label, tier) or questions (.txt)",
 		Args:  exactlyOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -44,7 +44,7 @@ func (f evaluateFlags) run(path string, out, errs io.Writer) error {
 	if err != nil {
 		return trainingFault(err)
 	}
-	samples, err := train.Load(path)
+	samples, err := labelled(path)
 	if err != nil {
 		return trainingFault(err)
 	}
@@ -74,6 +74,17 @@ func (f evaluateFlags) run(path string, out, errs io.Writer) error {
 		return err
 	}
 	return whole.Cascade.write(out)
+}
+
+// questionSeed decides which frame and which typos a question gets, as in the published table.
+const questionSeed = 1
+
+// labelled reads the texts of a file: questions, each in all wordings, where its name ends in .txt, else JSONL.
+func labelled(path string) ([]train.Sample, error) {
+	if strings.HasSuffix(path, ".txt") {
+		return train.LoadQuestions(path, questionSeed)
+	}
+	return train.Load(path)
 }
 
 // printFolds shows each fold of a cross-validation, their means, and the worst of each figure.

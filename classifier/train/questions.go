@@ -2,7 +2,9 @@ package train
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -54,12 +56,25 @@ func ReadQuestions(text string) (*Questions, error) {
 	return q, nil
 }
 
+// LoadQuestions reads a file of questions as labelled texts, each question in all wordings. Errors wrap ErrData.
+func LoadQuestions(path string, seed uint64) ([]Sample, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrData, err)
+	}
+	q, err := ReadQuestions(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return q.Samples(seed), nil
+}
+
 // questionReader is what was read so far.
 type questionReader struct {
 	topics   []Topic
 	frames   map[string][]string
 	inFrames bool
-	pasted   *string // the topic's Code or Log that is being read, nil if there is none
+	pasted   *string // the topic's Code or Log that is being read, nil outside of both
 }
 
 const framesName = "frames"
@@ -150,7 +165,7 @@ func (q *Questions) check() error {
 		}
 	}
 	if len(q.Topics) == 0 {
-		return fmt.Errorf("no topics")
+		return errors.New("no topics")
 	}
 	return nil
 }
