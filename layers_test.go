@@ -99,7 +99,7 @@ var mayImport = map[string][]string{
 	"internal/http1/poll": {"internal/http1/guard"},
 	"internal/http1/server": {"internal/http1/field", "internal/http1/guard", "internal/http1/lifetime",
 		"internal/http1/poll", "internal/http1/sock"},
-	"internal/replay": {"kvpool", "routing", "routing/fleet", "routing/index", "routing/index/runs",
+	"internal/replay": {"kvpool", "routing", "routing/approx", "routing/fleet", "routing/index", "routing/index/runs",
 		"routing/plugins", "scheduler", "scheduler/core"},
 	"internal/sim":               {"kvpool", "scheduler", "scheduler/core", "scheduler/gate", "scheduler/queue"},
 	"internal/sim/simrun":        {"internal/sim"},

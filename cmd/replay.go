@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"octet/app"
 	"octet/app/pipeline"
@@ -36,13 +36,16 @@ type replayFlags struct {
 	reading   replay.Reading
 }
 
-// oracleProfile is the default profile over one cache that holds everything: the bound for what a policy can gain by
-// caching.
-const oracleProfile = "oracle"
+// Profiles that are no presets. The oracle plays nothing: it bounds what any policy can do. The endless cache is the
+// default profile over one cache that holds everything and is everybody's, and is no bound.
+const (
+	oracleProfile  = "oracle"
+	endlessProfile = "endless-cache"
+)
 
 // versus are the profiles that are compared where none are named.
 var versus = []string{"default", "dynamo-kv", "epp-default", "consistent-hash", "least-load", "round-robin", "random",
-	oracleProfile}
+	endlessProfile, oracleProfile}
 
 func replayCommand() *cobra.Command {
 	f := replayFlags{Config: replay.Default()}
@@ -51,9 +54,11 @@ func replayCommand() *cobra.Command {
 		Short: "The real router, scheduler and index over a trace in virtual time, to compare profiles",
 		Long: "Replays a trace (JSON lines as Mooncake's, with or without sessions, or Azure's CSV, gzipped or not) " +
 			"once for each profile and prints what became of it.\n" +
-			"A turn of a session that has gap_ms comes so long after the answer to the turn before.\n" +
-			"A profile is a preset, a name under profiles of --config, or oracle: the default with an infinite cache " +
-			"shared by all.",
+			"A turn of a session comes gap_ms after the answer to the turn before, or as long after it as it was " +
+			"recorded.\n" +
+			"A profile is a preset, a name under profiles of --config, endless-cache, which is the default with one " +
+			"cache shared by all that forgets nothing, or oracle, which plays nothing: no profile's first tokens " +
+			"come sooner, and none has more tokens a second, more requests within the goal or more capacity.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -66,17 +71,21 @@ func (f *replayFlags) register(c *cobra.Command) {
 	flags.StringSliceVar(&f.profiles, "profiles", versus, "profiles to compare")
 	flags.StringVar(&f.config, "config", "", "configuration file whose profiles may be named")
 	flags.IntVar(&f.Replicas, "replicas", f.Replicas, "replicas")
-	flags.IntVar(&f.Blocks, "blocks", f.Blocks, "KV blocks of a replica")
-	flags.IntVar(&f.BlockSize, "block-size", f.BlockSize, "tokens of a block")
+	flags.IntVar(&f.Blocks, "blocks", f.Blocks, "KV blocks of a replica (default as many as hold 1048576 tokens)")
+	flags.IntVar(&f.BlockSize, "block-size", f.BlockSize, "tokens of a replica's block (default the trace's)")
 	flags.Float64Var(&f.Rate, "rate", f.Rate, "load, as a multiple of the trace's own")
 	flags.IntVar(&f.reading.Block, "trace-block", 0,
 		"tokens that an id of the trace stands for; 0 is as its lines say")
-	flags.DurationVar(&f.reading.SessionGap, "session-gap", time.Second,
-		"mean time between the beginnings of sessions, where the trace does not say when they began")
+	flags.Float64Var(&f.reading.SessionRate, "session-rate", replay.DefaultSessionRate,
+		"sessions that begin a second, where the trace does not say when they began")
+	flags.IntVar(&f.reading.Copies, "copies", 1, "times that the trace is played; copies share nothing")
 	flags.Uint64Var(&f.Seed, "seed", f.Seed, "of tokens, hashes and random choices")
 	flags.Float64Var(&f.from, "from", 0, "first share of the trace to replay")
 	flags.Float64Var(&f.to, "to", 1, "last share of the trace to replay")
 	flags.DurationVar(&f.EventDelay, "event-delay", 0, "from a change of a replica's cache to the index")
+	flags.BoolVar(&f.Faults.NoEvents, "no-events", false, "caches are known by what was routed there alone")
+	flags.DurationVar(&f.Faults.MetricsDelay, "metrics-delay", 0, "age of what replicas report of their load")
+	flags.IntVar(&f.Faults.Lying, "lying-replicas", 0, "replicas that always report to be idle and empty")
 	flags.Float64Var(&f.Timing.Prefill, "prefill-rate", f.Timing.Prefill, "prompt tokens a second of an engine")
 	flags.DurationVar(&f.Timing.Step, "step-time", f.Timing.Step, "fixed part of an engine's step")
 	flags.DurationVar(&f.Timing.Decode, "decode-time", f.Timing.Decode,
@@ -115,7 +124,7 @@ func (f *replayFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	f.reading.Seed = f.Seed
-	if err := f.reading.Check(); err != nil {
+	if err := f.checkReading(); err != nil {
 		return usageError{err}
 	}
 	trace, err := readTrace(path, f.reading)
@@ -125,6 +134,7 @@ func (f *replayFlags) run(cmd *cobra.Command, path string) error {
 	if trace, err = trace.Part(f.from, f.to); err != nil {
 		return usageError{err}
 	}
+	f.fit(cmd.Flags(), &trace)
 	out := replayed{
 		Trace: filepath.Base(path), Replicas: f.Replicas, Blocks: f.Blocks, BlockSize: f.BlockSize, Seed: f.Seed,
 		From: f.from, To: f.to,
@@ -133,6 +143,28 @@ func (f *replayFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	return f.report(cmd.OutOrStdout(), &out)
+}
+
+// checkReading returns what a trace cannot be read by: zero means a default for a Reading, and nothing on a command line.
+func (f *replayFlags) checkReading() error {
+	switch {
+	case f.reading.SessionRate == 0:
+		return fmt.Errorf("%w: no session begins", replay.ErrConfig)
+	case f.reading.Copies == 0:
+		return fmt.Errorf("%w: no copy of the trace", replay.ErrConfig)
+	}
+	return f.reading.Check()
+}
+
+// fit gives replicas blocks as the trace has them, where no flag says otherwise, in pools of the default's size.
+func (f *replayFlags) fit(flags *pflag.FlagSet, trace *replay.Trace) {
+	usual := replay.Default()
+	if !flags.Changed("block-size") {
+		f.BlockSize = trace.Block
+	}
+	if !flags.Changed("blocks") {
+		f.Blocks = max(1, usual.Blocks*usual.BlockSize/f.BlockSize)
+	}
 }
 
 // contenders resolves the profiles by name: the configuration's first, then the presets.
@@ -147,18 +179,18 @@ func (f *replayFlags) contenders() ([]replay.Contender, error) {
 	}
 	all := make([]replay.Contender, len(f.profiles))
 	for i, name := range f.profiles {
-		all[i] = replay.Contender{Name: name, Infinite: name == oracleProfile}
+		all[i] = replay.Contender{Name: name, Endless: name == endlessProfile, Oracle: name == oracleProfile}
 		if p, ok := cfg.Profiles[name]; ok {
 			all[i].Spec = pipeline.Spec(name, p)
 			continue
 		}
 		spec, ok := plugins.Preset(name)
-		if name == oracleProfile {
+		if name == oracleProfile || name == endlessProfile {
 			spec, ok = plugins.Preset("default")
 		}
 		if !ok {
-			return nil, usageError{fmt.Errorf("there is no profile %q: want one of %s, %s, or of --config", name,
-				strings.Join(plugins.Presets(), ", "), oracleProfile)}
+			return nil, usageError{fmt.Errorf("there is no profile %q: want one of %s, %s, %s, or of --config", name,
+				strings.Join(plugins.Presets(), ", "), endlessProfile, oracleProfile)}
 		}
 		all[i].Spec = spec
 	}

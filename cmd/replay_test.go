@@ -51,21 +51,21 @@ func replayOnce(t *testing.T, args ...string) (string, error) {
 func TestReplayComparesProfilesAndRepeatsItself(t *testing.T) {
 	trace, dir := traceFile(t, 90, ""), t.TempDir()
 	svg, figures := filepath.Join(dir, "plot.svg"), filepath.Join(dir, "figures.json")
-	args := []string{trace, "--profiles", "default,random,round-robin,oracle,dynamo-kv", "--replicas", "3", "--rate",
+	args := []string{trace, "--profiles", "default,random,round-robin,oracle,endless-cache,dynamo-kv", "--replicas", "3", "--rate",
 		"2", "--seed", "7", "--capacity", "--ttft-goal", "500ms", "--svg", svg, "--json", figures}
 	table, err := replayOnce(t, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"hit %", "TTFT", "ITL", "tokens/s", "good %", "imbalance", "capacity", "default",
-		"random", "round-robin", "oracle", "dynamo-kv"} {
+		"random", "round-robin", "oracle", "endless-cache", "dynamo-kv"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
 		}
 	}
 	first := contents(t, svg, figures)
 	var out replayed
-	if err := json.Unmarshal(first[1], &out); err != nil || len(out.Results) != 5 || out.Results[0].Requests != 90 ||
+	if err := json.Unmarshal(first[1], &out); err != nil || len(out.Results) != 6 || out.Results[0].Requests != 90 ||
 		out.Capacities["default"] <= 0 {
 		t.Errorf("%v: %+v", err, out)
 	}
@@ -121,13 +121,19 @@ func TestReplayReadsSessionsOfAgents(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := replayOnce(t, path, "--profiles", "default", "--block-size", "16", "--json", "-")
+	table, err := replayOnce(t, path, "--profiles", "default", "--session-rate", "3", "--json", "-")
 	var out replayed
 	if err != nil || json.Unmarshal([]byte(table), &out) != nil || len(out.Results) != 1 {
 		t.Fatalf("%v: %s", err, table)
 	}
-	if r := out.Results[0]; r.Makespan < 120 || r.HitRate < 0.49 {
-		t.Errorf("%+v", r)
+	if r := out.Results[0]; r.Makespan < 120 || r.HitRate < 0.49 || r.Throughput <= 0 ||
+		!strings.Contains(table, `"tokens_per_s"`) || out.BlockSize != 16 || out.Blocks != 1<<16 {
+		t.Errorf("%+v, %d blocks of %d", r, out.Blocks, out.BlockSize)
+	}
+	table, err = replayOnce(t, path, "--profiles", "default", "--copies", "3", "--json", "-")
+	if err != nil || json.Unmarshal([]byte(table), &out) != nil || out.Results[0].Requests != 9 ||
+		out.Results[0].HitRate > 0.51 {
+		t.Errorf("three copies: %v: %s", err, table)
 	}
 }
 
@@ -161,7 +167,12 @@ func TestReplayNamesWhatIsWrong(t *testing.T) {
 		"no rate":         {[]string{good, "--rate", "-1"}, exitConfig},
 		"other blocks":    {[]string{good, "--trace-block", "100"}, exitFailed},
 		"negative blocks": {[]string{good, "--trace-block", "-1"}, exitConfig},
-		"negative gap":    {[]string{good, "--session-gap", "-1s"}, exitConfig},
+		"no session":      {[]string{good, "--session-rate", "0"}, exitConfig},
+		"negative rate":   {[]string{good, "--session-rate", "-1"}, exitConfig},
+		"no copy":         {[]string{good, "--copies", "0"}, exitConfig},
+		"many copies":     {[]string{good, "--copies", "100000"}, exitConfig},
+		"early metrics":   {[]string{good, "--metrics-delay", "-1s"}, exitConfig},
+		"too many liars":  {[]string{good, "--lying-replicas", "9"}, exitConfig},
 		"empty part":      {[]string{good, "--from", "0.9", "--to", "0.95"}, exitConfig},
 		"unknown flag":    {[]string{good, "--speed", "3"}, exitConfig},
 		"missing file":    {[]string{good + "x"}, exitFailed},

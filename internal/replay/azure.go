@@ -12,7 +12,7 @@ import (
 const azureTime = "2006-01-02 15:04:05"
 
 // readAzure reads Azure's CSV.
-func (t *Trace) readAzure(r io.Reader) error {
+func (t *Trace) readAzure(r io.Reader, how Reading) error {
 	if t.Block == 0 {
 		t.Block = TraceBlock
 	}
@@ -24,6 +24,7 @@ func (t *Trace) readAzure(r io.Reader) error {
 		var fault *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF):
+			t.copy(nil, how.Copies)
 			return nil
 		case errors.As(err, &fault):
 			return bad(fault.Line, "%v", fault.Err)

@@ -11,7 +11,7 @@ import (
 // ErrConfig is a replay that cannot be.
 var ErrConfig = errors.New("replay: impossible configuration")
 
-// Config is the fleet and the load of a replay. Every field of it is needed.
+// Config is the fleet and the load of a replay. Every field of it is needed but Faults.
 type Config struct {
 	Replicas  int
 	Blocks    int     // of each replica's KV pool
@@ -19,12 +19,34 @@ type Config struct {
 	Rate      float64 // of arrivals, in the trace's own
 	Seed      uint64  // of the policies' draws, the hashes and the tokens
 
+	Faults     Faults
 	EventDelay time.Duration // from a change of a cache to the index
 	MaxRunning int           // requests in one engine's batch
 	Budget     int           // tokens that a step computes at most
 	Chunk      int           // of these, of one prompt
 	Timing     Timing
 	Goal       Goal
+}
+
+// Faults are what a gateway does not learn of its engines. The zero Faults are none. What it counts itself, such as
+// requests in flight, stays true.
+type Faults struct {
+	// NoEvents has engines publish no cache events: all that is known of a cache is what was routed there.
+	NoEvents bool
+	// MetricsDelay is how old an engine's report of its load is: before, it reports that it is idle.
+	MetricsDelay time.Duration
+	// Lying replicas, the first ones, always report that they are idle and empty.
+	Lying int
+}
+
+func (f *Faults) check(replicas int) error {
+	switch {
+	case f.MetricsDelay < 0:
+		return fmt.Errorf("%w: metrics that come %v early", ErrConfig, -f.MetricsDelay)
+	case f.Lying < 0 || f.Lying > replicas:
+		return fmt.Errorf("%w: %d of %d replicas report wrong loads", ErrConfig, f.Lying, replicas)
+	}
+	return nil
 }
 
 // Timing is how long an engine's step takes: the sum of a fixed part, such as reading the weights, of what its prompt
@@ -62,6 +84,9 @@ func (c *Config) Check() error {
 		return fmt.Errorf("%w: a rate of %v, want over 0", ErrConfig, c.Rate)
 	case c.EventDelay < 0:
 		return fmt.Errorf("%w: events that come %v early", ErrConfig, -c.EventDelay)
+	}
+	if err := c.Faults.check(c.Replicas); err != nil {
+		return err
 	}
 	return c.checkEngine()
 }

@@ -11,8 +11,9 @@ import (
 )
 
 // line is a line of JSON as it stands; a field that is absent stays nil. A request names its blocks by hash_ids or by
-// hash_id_runs, and when it comes by timestamp, by session and t_in_session_ms, or by both. With gap_ms a turn waits
-// for its session's turn before.
+// hash_id_runs, and when it comes by timestamp, by session and t_in_session_ms, or by both. A turn with gap_ms, or
+// without a timestamp, waits for its session's turn before: it comes gap_ms after the end of that answer, else as long
+// after it as it came when it was recorded, the time between the two turns less duration_ms.
 type line struct {
 	Timestamp *float64 `json:"timestamp"` // ms
 	Input     *int     `json:"input_length"`
@@ -23,18 +24,7 @@ type line struct {
 	Session json.RawMessage `json:"session"`         // a string or a number
 	Since   *float64        `json:"t_in_session_ms"` // since the session began, if every answer came as recorded
 	Gap     *float64        `json:"gap_ms"`          // from the end of the session's last answer
-}
-
-// session is the turns of one session, as places in the trace.
-type session struct {
-	turns  []int
-	begins bool // its lines say when it began
-}
-
-// sessions are those of a trace, in the order of their first lines.
-type sessions struct {
-	all   []session
-	named map[string]int
+	Took    *float64        `json:"duration_ms"`     // from the request to the end of its answer, as it was recorded
 }
 
 // readLines reads the formats of JSON lines.
@@ -67,14 +57,11 @@ func (t *Trace) readLines(r io.Reader, how Reading) error {
 	if lines.Err() != nil || len(t.Requests) == 0 {
 		return lines.Err()
 	}
-	var unknown []session
-	for _, s := range seen.all {
-		if !s.begins {
-			unknown = append(unknown, s)
-		}
+	if err := t.fit(where, runs); err != nil {
+		return err
 	}
-	t.begin(unknown, how)
-	return t.fit(where, runs)
+	t.begin(t.copy(seen.all, how.Copies), how)
+	return nil
 }
 
 // request checks what a line says by itself.
@@ -82,7 +69,9 @@ func (l *line) request(n int) (r Request, err error) {
 	if l.Input == nil || l.Output == nil || l.Timestamp == nil && (l.Session == nil || l.Since == nil) {
 		return r, bad(n, "input_length, output_length and timestamp, or session and t_in_session_ms, are needed")
 	}
-	for name, ms := range map[string]*float64{"timestamp": l.Timestamp, "t_in_session_ms": l.Since, "gap_ms": l.Gap} {
+	for name, ms := range map[string]*float64{
+		"timestamp": l.Timestamp, "t_in_session_ms": l.Since, "gap_ms": l.Gap, "duration_ms": l.Took,
+	} {
 		if ms != nil && !(*ms >= 0 && *ms <= math.MaxInt64/2/1e6) {
 			return r, bad(n, "%s is %v", name, *ms)
 		}
@@ -128,11 +117,17 @@ func (t *Trace) add(seen *sessions, r Request, l *line, n int) error {
 		if t.Requests[before].At > added.At {
 			return bad(n, "session %s goes back in time", r.Session)
 		}
-		if l.Gap != nil {
+		switch {
+		case l.Gap != nil:
 			added.After, added.Gap = before+1, milliseconds(*l.Gap)
+		case !s.begins:
+			added.After, added.Gap = before+1, max(0, added.At-t.Requests[before].At-s.took)
 		}
 	}
-	s.turns = append(s.turns, len(t.Requests)-1)
+	s.turns, s.took = append(s.turns, len(t.Requests)-1), 0
+	if l.Took != nil {
+		s.took = milliseconds(*l.Took)
+	}
 	return nil
 }
 

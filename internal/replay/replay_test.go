@@ -170,16 +170,16 @@ func near(t *testing.T, what string, got, want float64) {
 func TestPoliciesRankAsTheyDoElsewhere(t *testing.T) {
 	for seed := range uint64(2) {
 		trace := busy.trace(seed)
-		mean := func(name string, infinite bool) float64 {
+		mean := func(name string, endless bool) float64 {
 			by := preset(t, name)
-			by.Infinite = infinite
+			by.Endless = endless
 			return run(t, replay.Default(), trace, by).TTFT.Mean
 		}
 		random, load := mean("random", false), mean("least-load", false)
-		best, oracle := mean("default", false), mean("default", true)
-		if random < 1.3*load || load < 1.4*best || best < oracle {
-			t.Errorf("seed %d: random %.2f, least load %.2f, default %.2f, oracle %.2f s", seed, random, load, best,
-				oracle)
+		best, endless := mean("default", false), mean("default", true)
+		if random < 1.3*load || load < 1.4*best || best < endless {
+			t.Errorf("seed %d: random %.2f, least load %.2f, default %.2f, endless %.2f s", seed, random, load, best,
+				endless)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type replica struct {
 	busy    time.Duration
 	seq     uint64 // of the last batch of events
 	sampled uint32 // the last token, so that no two answers are alike
+	reports reports
 }
 
 // never is later than everything.
@@ -36,19 +37,19 @@ func newReplica(c *Config, host int, f *fleet.Fleet) (*replica, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	r := &replica{host: index.HostID(host), core: core, due: never}
+	r := &replica{host: index.HostID(host), core: core, due: never,
+		reports: reports{delay: c.Faults.MetricsDelay, lying: host < c.Faults.Lying}}
 	r.member, err = f.Put(fleet.Spec{
 		Name: fmt.Sprintf("replica-%d", host), Specialist: specialist, Host: r.host,
-		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, HasEvents: true,
+		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, HasEvents: true, // prompts are tokens, whatever is known of caches
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	r.member.LoadFrom(r.load)
 	return r, nil
 }
 
-// load is what a gateway learns of its engines: how many wait and run, and how full the pool is.
+// load is what an engine says of itself: how many wait and run, and how full the pool is.
 func (r *replica) load() fleet.Load {
 	s := r.core.Stats()
 	return fleet.Load{

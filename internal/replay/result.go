@@ -25,7 +25,7 @@ type Result struct {
 	Imbalance float64 `json:"imbalance"` // busiest replica's busy time over the mean
 	Makespan  float64 `json:"makespan_s"`
 	// Throughput is answer tokens a second, from the first arrival to the last token.
-	Throughput float64 `json:"throughput_tokens_per_s"`
+	Throughput float64 `json:"tokens_per_s"`
 	// Curve is the TTFT of each hundredth of the requests, ascending.
 	Curve []float64 `json:"-"`
 	// Decision is the mean time of a routing decision, hashing included: the only figure that depends on the machine.

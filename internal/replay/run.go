@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -24,10 +23,12 @@ const specialist = "replay"
 type Contender struct {
 	Name string
 	Spec routing.ProfileSpec // as configured; Run completes it
-	// Infinite gives all replicas one cache that holds everything that was ever computed: no policy does better by
-	// caching.
-	Infinite bool
-	Plugins  routing.Registry // beside the catalogue's; may be nil
+	// Endless gives all replicas one cache that holds everything that was ever computed. It is no bound: another policy
+	// may spread the work better, and so be better without it.
+	Endless bool
+	// Oracle is no policy: its figures bound what any policy can do. Spec is not used.
+	Oracle  bool
+	Plugins routing.Registry // beside the catalogue's; may be nil
 }
 
 // life is one request on its way.
@@ -58,7 +59,8 @@ type run struct {
 	arrivals arrivals
 	now      scheduler.Time
 	mail     []delivery // events on their way, in order
-	shared   *infinite  // nil for finite caches
+	guesses  *guesses   // of what caches hold; nil where engines publish events
+	shared   *endless   // nil for caches of the replicas' own
 	prompt   []uint32   // of the request that is being routed
 	out      meter
 }
@@ -71,6 +73,14 @@ type delivery struct {
 
 // Run replays the trace once. The same arguments give the same Result on any machine.
 func Run(ctx context.Context, c Config, trace Trace, by Contender) (Result, error) {
+	if by.Oracle {
+		if err := c.Check(); err != nil {
+			return Result{}, err
+		}
+		out := bound(c, &trace)
+		out.Profile = by.Name
+		return out, nil
+	}
 	r, err := newRun(c, trace, by)
 	if err != nil {
 		return Result{}, err
@@ -96,8 +106,13 @@ func newRun(c Config, trace Trace, by Contender) (*run, error) {
 	}
 	r := &run{config: c, index: x, hasher: kvpool.NewHasher(c.Seed), trace: &trace, out: newMeter()}
 	r.fleet = fleet.New()
-	if by.Infinite {
-		r.shared = newInfinite(r.hasher, c.BlockSize)
+	if c.Faults.NoEvents {
+		if r.guesses, err = newGuesses(); err != nil {
+			return nil, err
+		}
+	}
+	if by.Endless {
+		r.shared = newEndless(r.hasher, c.BlockSize)
 	}
 	if err := r.populate(); err != nil {
 		return nil, err
@@ -123,6 +138,10 @@ func (r *run) populate() error {
 		if err := r.index.Admit(replica.host); err != nil {
 			return err
 		}
+		if r.guesses != nil {
+			r.guesses.Bound(replica.host, r.config.Blocks)
+		}
+		replica.member.LoadFrom(func() fleet.Load { return replica.reports.read(r.now, replica.load) })
 		r.replicas = append(r.replicas, replica)
 	}
 	r.snapshot = r.fleet.Snapshot(specialist)
@@ -130,8 +149,11 @@ func (r *run) populate() error {
 }
 
 func (r *run) depths() plugins.Index {
-	if r.shared != nil {
+	switch {
+	case r.shared != nil:
 		return r.shared
+	case r.guesses != nil:
+		return r.guesses
 	}
 	return r.index
 }
@@ -182,6 +204,7 @@ func (r *run) settle(rep *replica) {
 	r.publish(rep)
 	rep.start(&r.config.Timing, r.now)
 	r.publish(rep)
+	rep.reports.note(r.now, rep.load)
 }
 
 func (r *run) token(l *life, o core.Output) {
@@ -208,7 +231,7 @@ func (r *run) token(l *life, o core.Output) {
 // publish sends what changed in a replica's cache on its way to the index.
 func (r *run) publish(rep *replica) {
 	b, changed := rep.changes()
-	if !changed || r.shared != nil {
+	if !changed || r.shared != nil || r.guesses != nil {
 		return
 	}
 	if r.config.EventDelay == 0 {
@@ -216,74 +239,6 @@ func (r *run) publish(rep *replica) {
 		return
 	}
 	r.mail = append(r.mail, delivery{r.now + r.config.EventDelay, b})
-}
-
-// arrive routes request i and gives it to the replica that was picked.
-func (r *run) arrive(i int) {
-	l := &r.lives[i]
-	r.prompt = appendPrompt(make([]uint32, 0, l.Input), r.trace, i, r.config.Seed)
-	c := routing.Acquire(routing.Facts{Specialist: specialist, Session: l.Session, Kind: "completion", Stream: true,
-		Now: r.clock()})
-	defer c.Release()
-	c.Candidates(r.snapshot.Hosts)
-	plugins.Fleet.Put(c, r.snapshot)
-	start := time.Now()
-	d, err := r.profile.Select(context.Background(), c)
-	r.out.took(time.Since(start))
-	var nobody *routing.NoCandidateError
-	switch {
-	case errors.As(err, &nobody):
-		r.refuse(l)
-		return
-	case err != nil:
-		r.out.fault = err
-		return
-	}
-	rep := r.replicas[d.Ranked[0].Host]
-	r.send(rep, i, c.View())
-}
-
-// send does what a gateway does with a decision, and what its engine does with the request.
-func (r *run) send(rep *replica, i int, v routing.View) {
-	l := &r.lives[i]
-	chain := plugins.BlockHashes.Get(v)
-	held := 0
-	if depths := plugins.Depths.Get(v); depths != nil {
-		held = int(depths[rep.host])
-	}
-	// an engine computes at least the last token
-	l.predicted = min(held, (l.Input-1)/r.config.BlockSize) * r.config.BlockSize
-	tokens := r.prompt
-	if r.shared != nil {
-		l.cached = r.shared.cached(chain, l.Input)
-		tokens = tokens[l.cached:]
-		r.shared.expect(l, chain)
-	}
-	_, err := rep.core.Add(core.Request{
-		ID: uint64(i), Tokens: tokens, Root: r.root(i), Arrival: r.now, MaxNew: l.Output,
-	}, r.now)
-	switch {
-	case errors.Is(err, scheduler.ErrRefused):
-		r.refuse(l)
-		return
-	case err != nil:
-		r.out.fault = err
-		return
-	}
-	demand := fleet.Demand{Prompt: l.Input, Uncached: l.Input - held*r.config.BlockSize}
-	rep.member.Start(&l.flight, demand, r.clock())
-	if rep.due == never {
-		rep.start(&r.config.Timing, r.now)
-		r.publish(rep)
-	}
-}
-
-// root keeps the truncated prompts of an infinite cache apart from each other.
-func (r *run) root(i int) kvpool.BlockHash {
-	if r.shared != nil {
-		return kvpool.BlockHash(i)
-	}
-	return r.hasher.Root(specialist, "", "")
 }
 
 func (r *run) clock() time.Time { return time.Unix(0, int64(r.now)) }

@@ -36,20 +36,20 @@ func (t tokenizer) Tokenize(_ context.Context, _ string, _ *routing.Facts, dst [
 	return append(dst, t.run.prompt...), nil
 }
 
-// infinite is one cache for all that forgets nothing. It answers as the index does.
-type infinite struct {
+// endless is one cache for all that forgets nothing. It answers as the index does.
+type endless struct {
 	hasher    kvpool.Hasher
 	blockSize int
 	holds     map[kvpool.BlockHash]bool
 	coming    map[*life][]kvpool.BlockHash
 }
 
-func newInfinite(h kvpool.Hasher, blockSize int) *infinite {
-	return &infinite{h, blockSize, map[kvpool.BlockHash]bool{}, map[*life][]kvpool.BlockHash{}}
+func newEndless(h kvpool.Hasher, blockSize int) *endless {
+	return &endless{h, blockSize, map[kvpool.BlockHash]bool{}, map[*life][]kvpool.BlockHash{}}
 }
 
 // cached returns how many tokens of a prompt need not be computed; the last always is.
-func (x *infinite) cached(chain []kvpool.BlockHash, input int) int {
+func (x *endless) cached(chain []kvpool.BlockHash, input int) int {
 	n := 0
 	for n < len(chain) && (n+1)*x.blockSize < input && x.holds[chain[n]] {
 		n++
@@ -57,12 +57,12 @@ func (x *infinite) cached(chain []kvpool.BlockHash, input int) int {
 	return n * x.blockSize
 }
 
-func (x *infinite) expect(l *life, chain []kvpool.BlockHash) {
+func (x *endless) expect(l *life, chain []kvpool.BlockHash) {
 	x.coming[l] = append([]kvpool.BlockHash(nil), chain...)
 }
 
 // add notes that l's prompt is computed.
-func (x *infinite) add(l *life) {
+func (x *endless) add(l *life) {
 	for _, h := range x.coming[l] {
 		x.holds[h] = true
 	}
@@ -70,7 +70,7 @@ func (x *infinite) add(l *life) {
 }
 
 // Depths implements plugins.Index.
-func (x *infinite) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *[index.MaxHosts]uint16) {
+func (x *endless) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *[index.MaxHosts]uint16) {
 	n := 0
 	for n < len(chain) && x.holds[chain[n]] {
 		n++
@@ -81,4 +81,4 @@ func (x *infinite) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out 
 }
 
 // Stale implements plugins.Index.
-func (x *infinite) Stale() (none index.HostBitmap) { return none }
+func (x *endless) Stale() (none index.HostBitmap) { return none }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -45,19 +44,27 @@ type Reading struct {
 	// Block is how many tokens an id stands for; 0 is the first of TraceBlock and smaller powers of two down to 16 that
 	// fits all lines (16 first, where lines have runs of ids).
 	Block int
-	// SessionGap is the mean time between the beginnings of sessions whose lines do not say when they began; 0 is a
-	// second. Seed draws the beginnings, and nothing else.
-	SessionGap time.Duration
-	Seed       uint64
+	// SessionRate is how many sessions begin a second, of those whose lines do not say when they began; 0 is
+	// DefaultSessionRate. Seed draws the beginnings, and nothing else.
+	SessionRate float64
+	Seed        uint64
+	// Copies is how many times the trace is played, one after the other: copies share no block and no session. 0 is
+	// once.
+	Copies int
 }
+
+// DefaultSessionRate is the sessions that begin a second where neither a trace nor a Reading says it.
+const DefaultSessionRate = 1.5
 
 // Check returns an ErrConfig that says what cannot be; nil where all can.
 func (how *Reading) Check() error {
 	switch {
 	case how.Block < 0 || how.Block > maxTokens:
 		return fmt.Errorf("%w: blocks of %d tokens in a trace, want at most %d", ErrConfig, how.Block, maxTokens)
-	case how.SessionGap < 0:
-		return fmt.Errorf("%w: sessions that begin %v apart", ErrConfig, how.SessionGap)
+	case !(how.SessionRate >= 0 && how.SessionRate <= 1e6):
+		return fmt.Errorf("%w: %v sessions a second", ErrConfig, how.SessionRate)
+	case how.Copies < 0 || how.Copies > maxCopies:
+		return fmt.Errorf("%w: %d copies of a trace, want at most %d", ErrConfig, how.Copies, maxCopies)
 	}
 	return nil
 }
@@ -69,6 +76,7 @@ const TraceBlock = 512
 const (
 	maxTokens = 1 << 22
 	maxLine   = 1 << 20
+	maxCopies = 1 << 10
 )
 
 // ErrTrace is a trace that cannot be read; it comes as a *TraceError.
@@ -108,7 +116,7 @@ func Read(r io.Reader, how Reading) (Trace, error) {
 	if len(first) > 0 && first[0] == '{' {
 		err = t.readLines(in, how)
 	} else {
-		err = t.readAzure(in)
+		err = t.readAzure(in, how)
 	}
 	if err != nil {
 		return Trace{}, err
@@ -167,21 +175,6 @@ func (t Trace) Part(from, to float64) (Trace, error) {
 		}
 	}
 	return part, nil
-}
-
-// begin sets when sessions began that do not say so: in their order, at times drawn by how.
-func (t *Trace) begin(unknown []session, how Reading) {
-	gap := how.SessionGap
-	if gap == 0 {
-		gap = time.Second
-	}
-	dice, at := rand.New(rand.NewPCG(how.Seed, 0x5e55)), time.Duration(0)
-	for _, s := range unknown {
-		for _, i := range s.turns {
-			t.Requests[i].At += at
-		}
-		at += time.Duration(dice.ExpFloat64() * float64(gap))
-	}
 }
 
 // nameSessions sets every Session that no line names. A prompt of a single block begins no conversation that could be

@@ -212,8 +212,8 @@ func TestSessionsWithoutATimeBeginAtTimesThatTheSeedDraws(t *testing.T) {
 		}
 		return trace
 	}
-	a, b := read(replay.Reading{Seed: 1}), read(replay.Reading{Seed: 2, SessionGap: time.Minute})
-	if diff := cmp.Diff(a, read(replay.Reading{Seed: 1})); diff != "" {
+	a, b := read(replay.Reading{Seed: 1, SessionRate: 1}), read(replay.Reading{Seed: 2, SessionRate: 1. / 60})
+	if diff := cmp.Diff(a, read(replay.Reading{Seed: 1, SessionRate: 1})); diff != "" {
 		t.Error(diff)
 	}
 	for name, mean := range map[string]float64{
@@ -221,6 +221,75 @@ func TestSessionsWithoutATimeBeginAtTimesThatTheSeedDraws(t *testing.T) {
 	} {
 		if mean < 0.7 || mean > 1.3 {
 			t.Errorf("%s: the mean gap is %v of it", name, mean)
+		}
+	}
+}
+
+// A turn without a gap of its own comes as long after the answer before as it was recorded: the time between the turns,
+// less what that answer took.
+func TestTurnsWithoutAGapKeepTheirRecordedPace(t *testing.T) {
+	line := func(at, took int) string {
+		duration := ""
+		if took > 0 {
+			duration = fmt.Sprintf(`"duration_ms": %d, `, took)
+		}
+		return fmt.Sprintf(`{"session": 1, "t_in_session_ms": %d, %s"input_length": 16, "output_length": 2, `+
+			`"hash_id_runs": [[0, 1]]}`+"\n", at, duration)
+	}
+	trace, err := replay.Read(strings.NewReader(line(0, 0)+line(1000, 300)+line(3000, 5000)+line(4000, 0)),
+		replay.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []time.Duration{0, 1000, 1700, 0} {
+		if r := trace.Requests[i]; r.After != i || r.Gap != want*time.Millisecond {
+			t.Errorf("turn %d comes %v after turn %d, want %v ms", i, r.Gap, r.After-1, int(want))
+		}
+	}
+}
+
+// Copies come one after the other, name other blocks and other sessions, and wait for their own turns only.
+func TestCopiesShareNothing(t *testing.T) {
+	for name, text := range map[string]string{
+		"sessions": `{"session": 1, "t_in_session_ms": 0, "input_length": 32, "output_length": 2, ` +
+			`"hash_id_runs": [[7, 2]]}` + "\n" +
+			`{"session": 1, "t_in_session_ms": 5, "gap_ms": 1, "input_length": 48, "output_length": 2, ` +
+			`"hash_id_runs": [[7, 2], [100, 1]]}`,
+		"mooncake": `{"timestamp": 0, "input_length": 600, "output_length": 2, "hash_ids": [7, 9]}` + "\n" +
+			`{"timestamp": 800, "input_length": 512, "output_length": 5, "hash_ids": [7]}`,
+		"azure": "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,513,10\n2023-11-16 18:17:04,3,8\n",
+	} {
+		once, err := replay.Read(strings.NewReader(text), replay.Reading{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		thrice, err := replay.Read(strings.NewReader(text), replay.Reading{Copies: 3})
+		if err != nil || len(thrice.Requests) != 3*len(once.Requests) {
+			t.Fatalf("%s: %d requests, %v", name, len(thrice.Requests), err)
+		}
+		blocks, sessions := map[uint64]int{}, map[string]bool{}
+		for i, r := range thrice.Requests {
+			sessions[r.Session] = true
+			for _, s := range r.Blocks {
+				for k := range s.Count {
+					blocks[s.First+uint64(k)]++
+				}
+			}
+			if r.After > 0 && thrice.Requests[r.After-1].Session != r.Session {
+				t.Errorf("%s: request %d waits for another session's", name, i)
+			}
+		}
+		for id, n := range blocks {
+			if n > 2 { // twice within a copy
+				t.Errorf("%s: block %d comes %d times", name, id, n)
+			}
+		}
+		alone := map[string]bool{}
+		for _, r := range once.Requests {
+			alone[r.Session] = true
+		}
+		if len(sessions) != 3*len(alone) {
+			t.Errorf("%s: %d sessions of %d", name, len(sessions), len(alone))
 		}
 	}
 }
