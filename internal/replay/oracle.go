@@ -89,7 +89,7 @@ type holding struct {
 	counted       bool          // in its owner's tokens
 }
 
-// holdings returns by whom each block is held, and each request's session.
+// holdings returns which requests hold each block, and each request's session.
 func (o *oracle) holdings() (held map[uint64]*holding, line []int) {
 	held, line = map[uint64]*holding{}, make([]int, len(o.forced))
 	for i := range o.trace.Requests {
