@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo sim fuzz fuzz-front soak takeover proto clean
+.PHONY: help run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo sim matrix fuzz fuzz-front soak takeover proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -82,6 +82,13 @@ pgo: build ## profile the built binary under load into default.pgo, by which the
 
 sim: ## the scheduler in virtual time: ten million steps, six million admissions, tables of what happened; ARGS='-steps 100000' for less
 	go run ./internal/sim/simrun $(ARGS)
+
+# The traces of the matrix: sessions of agents that seeds draw, published traces where they are, and mixes.
+TRACES_DIR ?= ../shared/data/traces
+TRACES ?= coder:1 team:1 coder:2 team:2 coder:3 team:3 $(wildcard $(addprefix $(TRACES_DIR)/,mooncake_conversation.jsonl.gz azure2023_conv.csv.gz azure2023_code.csv.gz)) \
+	coder:4+team:4 $(addprefix coder:5+,$(wildcard $(TRACES_DIR)/mooncake_conversation.jsonl.gz)) $(addprefix team:5+,$(wildcard $(TRACES_DIR)/azure2023_conv.csv.gz))
+matrix: build ## the default profile beside all others over traces, fleets, engines and loads: writes docs/matrix.md, in about half an hour of one core; ARGS='--cells base' for less
+	$(BIN)/octet replay --matrix $(TRACES) --out docs/matrix.md $(ARGS)
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@go list $(PKGS) | while read -r pkg; do \

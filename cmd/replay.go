@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +33,7 @@ type replayFlags struct {
 	capacity  bool
 	parallel  int
 	reading   replay.Reading
+	matrix    matrixFlags
 }
 
 // Profiles that are no presets. The oracle plays nothing: it bounds what any policy can do. The endless cache is the
@@ -50,19 +50,33 @@ var versus = []string{"default", "dynamo-kv", "epp-default", "consistent-hash", 
 func replayCommand() *cobra.Command {
 	f := replayFlags{Config: replay.Default()}
 	c := &cobra.Command{
-		Use:   "replay TRACE",
+		Use:   "replay TRACE [TRACE ...]",
 		Short: "The real router, scheduler and index over a trace in virtual time, to compare profiles",
 		Long: "Replays a trace (JSON lines as Mooncake's, with or without sessions, or Azure's CSV, gzipped or not) " +
 			"once for each profile and prints what became of it.\n" +
+			"A TRACE is a file, coder or team with :SEED[:SESSIONS] behind it, which draws sessions of software " +
+			"agents, or two of these with a + between them, half of the work from each. With --matrix there may be " +
+			"several.\n" +
 			"A turn of a session comes gap_ms after the answer to the turn before, or as long after it as it was " +
 			"recorded.\n" +
 			"A profile is a preset, a name under profiles of --config, endless-cache, which is the default with one " +
 			"cache shared by all that forgets nothing, or oracle, which plays nothing: no profile's first tokens " +
 			"come sooner, and none has more tokens a second, more requests within the goal or more capacity.",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.matrix.on {
+				return cobra.MinimumNArgs(1)(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.matrix.on {
+				return f.runMatrix(cmd, args)
+			}
+			return f.run(cmd, args[0])
+		},
 	}
 	f.register(c)
+	f.matrix.register(c)
 	return c
 }
 
@@ -127,7 +141,7 @@ func (f *replayFlags) run(cmd *cobra.Command, path string) error {
 	if err := f.checkReading(); err != nil {
 		return usageError{err}
 	}
-	trace, err := readTrace(path, f.reading)
+	trace, err := loadTrace(path, f.reading)
 	if err != nil {
 		return err
 	}
@@ -197,26 +211,6 @@ func (f *replayFlags) contenders() ([]replay.Contender, error) {
 	return all, nil
 }
 
-// readTrace reads a trace file, gzipped or not.
-func readTrace(path string, how replay.Reading) (replay.Trace, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return replay.Trace{}, err
-	}
-	defer file.Close()
-	var in io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if in, err = gzip.NewReader(file); err != nil {
-			return replay.Trace{}, fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	trace, err := replay.Read(in, how)
-	if err != nil {
-		return replay.Trace{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return trace, nil
-}
-
 // compare replays the trace for every contender, f.parallel at once.
 func (f *replayFlags) compare(ctx context.Context, trace replay.Trace, contenders []replay.Contender,
 	out *replayed) error {
@@ -246,13 +240,12 @@ func (f *replayFlags) compare(ctx context.Context, trace replay.Trace, contender
 			out.Capacities[by.Name] = capacities[i]
 		}
 	}
-	return f.cause(ctx)
+	return replayFault(context.Cause(ctx))
 }
 
-// cause says why a comparison ended early; nil when it did not. Profiles that cannot be built are the configuration's
-// fault.
-func (f *replayFlags) cause(ctx context.Context) error {
-	err := context.Cause(ctx)
+// replayFault returns why replays ended early; nil when they did not. Profiles that cannot be built are the
+// configuration's fault.
+func replayFault(err error) error {
 	var faults routing.Faults
 	if errors.As(err, &faults) || errors.Is(err, replay.ErrConfig) {
 		return fmt.Errorf("%w: %w", app.ErrConfig, err)

@@ -175,6 +175,11 @@ func TestReplayNamesWhatIsWrong(t *testing.T) {
 		"too many liars":  {[]string{good, "--lying-replicas", "9"}, exitConfig},
 		"empty part":      {[]string{good, "--from", "0.9", "--to", "0.95"}, exitConfig},
 		"unknown flag":    {[]string{good, "--speed", "3"}, exitConfig},
+		"bad seed":        {[]string{"coder:x"}, exitConfig},
+		"no sessions":     {[]string{"team:1:0"}, exitConfig},
+		"many sessions":   {[]string{"team:1:x"}, exitConfig},
+		"mix of nothing":  {[]string{"team:1:5+" + good + "x"}, exitFailed},
+		"mix of blocks":   {[]string{"team:1:5+" + good, "--trace-block", "24"}, exitFailed},
 		"missing file":    {[]string{good + "x"}, exitFailed},
 		"missing config":  {[]string{good, "--config", good + "x"}, exitConfig},
 	} {

@@ -23,6 +23,7 @@ type Result struct {
 	ITL       Spread  `json:"itl_s"`
 	Goodput   float64 `json:"goodput"`   // share of requests within the goal
 	Imbalance float64 `json:"imbalance"` // busiest replica's busy time over the mean
+	Busy      float64 `json:"busy"`      // share of the time in which the mean replica computes
 	Makespan  float64 `json:"makespan_s"`
 	// Throughput is answer tokens a second, from the first arrival to the last token.
 	Throughput float64 `json:"tokens_per_s"`
@@ -102,7 +103,7 @@ func (r *run) result(name string) Result {
 	out.TTFT = spread(ttft)
 	out.Curve = curve(ttft)
 	out.ITL = r.out.spread()
-	out.Imbalance = r.imbalance()
+	out.Busy, out.Imbalance = r.load()
 	return out
 }
 
@@ -110,12 +111,14 @@ func (r *run) good(l *life) bool {
 	return l.first-l.at <= r.config.Goal.TTFT && l.last-l.first <= r.config.Goal.TPOT*time.Duration(l.Output-1)
 }
 
-func (r *run) imbalance() float64 {
+// load returns how busy the mean replica was, and the busiest beside it.
+func (r *run) load() (busy, imbalance float64) {
 	most, sum := time.Duration(0), time.Duration(0)
 	for _, rep := range r.replicas {
 		most, sum = max(most, rep.busy), sum+rep.busy
 	}
-	return ratio(most.Seconds()*float64(len(r.replicas)), sum.Seconds())
+	mean := sum.Seconds() / float64(len(r.replicas))
+	return ratio(mean, r.now.Seconds()), ratio(most.Seconds(), mean)
 }
 
 func (m *meter) spread() (s Spread) {
