@@ -109,9 +109,9 @@ func (a *agents) coder() {
 	const shared = 1408
 	c := a.begin(0, shared)
 	a.grow(&c, a.around(400, 0.8, 50, 6000))
-	limit := []int{8_000, 16_000}[a.dice.IntN(2)]
-	for range a.around(14, 0.5, 4, 60) {
-		a.grow(&c, a.turn(&c, 1700)+a.around(140, 1, 10, 8000))
+	limit := []int{10_000, 20_000}[a.dice.IntN(2)]
+	for range a.around(18, 0.5, 4, 80) {
+		a.grow(&c, a.turn(&c, 2000)+a.around(160, 1, 10, 8000))
 		if c.tokens > limit {
 			c = a.begin(0, shared)
 			a.grow(&c, a.around(1400, 0.3, 600, 4000))
@@ -122,13 +122,13 @@ func (a *agents) coder() {
 // team plays a session of agents that take turns.
 func (a *agents) team() {
 	var roles [4]agentContext
-	for range a.around(16, 0.4, 6, 60) {
+	for range a.around(20, 0.4, 6, 80) {
 		k := a.dice.IntN(len(roles))
 		if roles[k].tokens == 0 || a.dice.Float64() < 0.2 {
 			roles[k] = a.begin(uint64(k+1)<<20, 480+400*k)
 			a.grow(&roles[k], a.around(300, 0.8, 30, 4000))
 		}
-		a.grow(&roles[k], a.turn(&roles[k], 1900)+a.around(160, 0.9, 10, 6000))
+		a.grow(&roles[k], a.turn(&roles[k], 2300)+a.around(160, 0.9, 10, 6000))
 	}
 }
 

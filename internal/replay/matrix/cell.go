@@ -73,8 +73,8 @@ type Setup struct {
 // busyAtLoadOne is the share of the time in which engines that compute nothing twice work at load 1.
 const busyAtLoadOne = 0.7
 
-// poolOf returns the tokens of a base pool of a trace: 64 of its mean requests, and four of its largest, rounded to a
-// power of two. So a quarter of it can serve any request, and a replica holds some dozens.
+// poolOf returns the tokens of a base pool of a trace: 32 of its mean requests, rounded to a power of two, and no less
+// than four of its largest. So a quarter of it can serve any request.
 func poolOf(t *replay.Trace) int {
 	sum, most := 0, 0
 	for i := range t.Requests {
@@ -82,7 +82,7 @@ func poolOf(t *replay.Trace) int {
 		sum, most = sum+tokens, max(most, tokens)
 	}
 	mean := float64(sum) / float64(len(t.Requests))
-	tokens := 1 << int(math.Round(math.Log2(64*mean)))
+	tokens := 1 << int(math.Round(math.Log2(32*mean)))
 	for tokens < 4*(most+t.Block) {
 		tokens *= 2
 	}

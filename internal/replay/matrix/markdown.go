@@ -51,7 +51,7 @@ func (t *Table) head(m *markdown) {
 	m.line("play it. Engines prefill %v tokens a second in steps of %d at most, a step takes %v and %s for each", c.Timing.Prefill,
 		c.Budget, c.Timing.Step, "the cell's decode time")
 	m.line("sequence that gets a token. Load 1 has engines that compute nothing twice busy for 70 %% of the time. A base")
-	m.line("pool holds 64 of the trace's mean requests. A cell plays %d requests a replica, of sessions more where these",
+	m.line("pool holds 32 of the trace's mean requests. A cell plays %d requests a replica, of sessions more where these",
 		t.Game.Requests/wholeFleet)
 	m.line("last longer, and %d at most. Seed %d.\n", t.Game.Requests, c.Seed)
 	m.line("A ratio is the profile's figure beside that of the best other one: p90 of the time to the first token, and")
