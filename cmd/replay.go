@@ -97,6 +97,8 @@ func (f *replayFlags) register(c *cobra.Command) {
 	flags.Float64Var(&f.from, "from", 0, "first share of the trace to replay")
 	flags.Float64Var(&f.to, "to", 1, "last share of the trace to replay")
 	flags.DurationVar(&f.EventDelay, "event-delay", 0, "from a change of a replica's cache to the index")
+	flags.DurationVar(&f.PredictTTL, "predict-ttl", f.PredictTTL,
+		"how long a routed prompt counts as cached until events tell; 0 is not at all")
 	flags.BoolVar(&f.Faults.NoEvents, "no-events", false, "caches are known by what was routed there alone")
 	flags.DurationVar(&f.Faults.MetricsDelay, "metrics-delay", 0, "age of what replicas report of their load")
 	flags.IntVar(&f.Faults.Lying, "lying-replicas", 0, "replicas that always report to be idle and empty")

@@ -21,6 +21,7 @@ type Config struct {
 
 	Faults     Faults
 	EventDelay time.Duration // from a change of a cache to the index
+	PredictTTL time.Duration // for which a routed prompt counts as cached until events tell; zero is not at all
 	MaxRunning int           // requests in one engine's batch
 	Budget     int           // tokens that a step computes at most
 	Chunk      int           // of these, of one prompt
@@ -66,7 +67,7 @@ type Goal struct {
 // Default returns the figures that published comparisons use: eight replicas of one million tokens each.
 func Default() Config {
 	return Config{
-		Replicas: 8, Blocks: 2048, BlockSize: TraceBlock, Rate: 1, Seed: 1,
+		Replicas: 8, Blocks: 2048, BlockSize: TraceBlock, Rate: 1, Seed: 1, PredictTTL: 10 * time.Second,
 		MaxRunning: 256, Budget: 512, Chunk: 512,
 		Timing: Timing{Prefill: 8000, Step: 3 * time.Millisecond, Decode: time.Millisecond},
 		Goal:   Goal{TTFT: 5 * time.Second, TPOT: 100 * time.Millisecond},
@@ -84,6 +85,9 @@ func (c *Config) Check() error {
 		return fmt.Errorf("%w: a rate of %v, want over 0", ErrConfig, c.Rate)
 	case c.EventDelay < 0:
 		return fmt.Errorf("%w: events that come %v early", ErrConfig, -c.EventDelay)
+	}
+	if c.PredictTTL < 0 {
+		return fmt.Errorf("%w: predictions that last %v", ErrConfig, c.PredictTTL)
 	}
 	if err := c.Faults.check(c.Replicas); err != nil {
 		return err

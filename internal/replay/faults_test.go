@@ -27,6 +27,20 @@ func TestWithoutEventsRoutedPromptsAreWhatIsKnown(t *testing.T) {
 	}
 }
 
+// What was routed counts until events tell: where they are late, more of what is cached is found by that.
+func TestRoutedPromptsCountUntilEventsTell(t *testing.T) {
+	trace := readers(5)
+	c := replay.Default()
+	c.EventDelay, c.PredictTTL = 5*time.Second, 0
+	late := run(t, c, trace, preset(t, "conductor"))
+	c.PredictTTL = 10 * time.Second
+	guessed := run(t, c, trace, preset(t, "conductor"))
+	t.Logf("events 5 s late: hit rate %.3f by events alone, %.3f with what was routed", late.HitRate, guessed.HitRate)
+	if guessed.HitRate < late.HitRate+0.02 {
+		t.Errorf("hit rate %.3f by events alone, %.3f with what was routed", late.HitRate, guessed.HitRate)
+	}
+}
+
 // Reports that are late, and replicas that lie, mislead a policy that goes by reports alone, and not one that goes by
 // what the gateway counts itself.
 func TestWrongMetricsMisleadOnlyPoliciesByMetrics(t *testing.T) {

@@ -216,7 +216,7 @@ func TestTheDefaultHasTheShortestTail(t *testing.T) {
 func TestPredictionsAreKeptThoughEventsAreLate(t *testing.T) {
 	trace := busy.trace(52)
 	c := replay.Default()
-	c.Blocks = 200
+	c.Blocks, c.PredictTTL = 200, 0 // by events alone
 	before := 1.0
 	for _, row := range []struct {
 		late time.Duration
@@ -237,6 +237,7 @@ func TestPredictionsAreKeptThoughEventsAreLate(t *testing.T) {
 func TestDelayedEventsCostLittle(t *testing.T) {
 	trace := busy.trace(2)
 	c := replay.Default()
+	c.PredictTTL = 0
 	now := run(t, c, trace, preset(t, "default"))
 	c.EventDelay = time.Second
 	late := run(t, c, trace, preset(t, "default"))
@@ -286,6 +287,7 @@ func TestImpossibleReplaysAreErrors(t *testing.T) {
 		"no block":      func(c *replay.Config) { c.Blocks = 0 },
 		"no rate":       func(c *replay.Config) { c.Rate = math.NaN() },
 		"early events":  func(c *replay.Config) { c.EventDelay = -1 },
+		"no prediction": func(c *replay.Config) { c.PredictTTL = -1 },
 		"small budget":  func(c *replay.Config) { c.Budget = 1 },
 		"no time":       func(c *replay.Config) { c.Timing = replay.Timing{} },
 		"large chunk":   func(c *replay.Config) { c.Chunk = 1 << 20 },

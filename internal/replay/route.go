@@ -65,9 +65,7 @@ func (r *run) send(rep *replica, i int, v routing.View) {
 		r.out.fault = err
 		return
 	}
-	if r.guesses != nil {
-		r.guesses.Routed(rep.host, chain, r.clock())
-	}
+	r.beliefs.Routed(rep.host, chain, r.clock())
 	demand := fleet.Demand{Prompt: l.Input, Uncached: l.Input - held*r.config.BlockSize}
 	rep.member.Start(&l.flight, demand, r.clock())
 	if rep.due == never {

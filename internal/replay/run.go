@@ -8,6 +8,8 @@ import (
 
 	"octet/kvpool"
 	"octet/routing"
+	"octet/routing/approx"
+	"octet/routing/belief"
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/index/runs"
@@ -42,7 +44,7 @@ type life struct {
 	cached    int            // prompt tokens
 	flight    fleet.Flight
 	refused   bool
-	next      int // place, plus 1, of the request that comes after this one's answer; 0 is none
+	next      int // the request that comes after this one's answer, as its place plus 1; 0 means none does
 }
 
 // run is one replay under way.
@@ -52,6 +54,7 @@ type run struct {
 	fleet    *fleet.Fleet
 	snapshot *fleet.Snapshot
 	index    *runs.Indexer
+	beliefs  *belief.Beliefs // on index
 	hasher   kvpool.Hasher
 	replicas []*replica
 	trace    *Trace
@@ -59,7 +62,6 @@ type run struct {
 	arrivals arrivals
 	now      scheduler.Time
 	mail     []delivery // events on their way, in order
-	guesses  *guesses   // of what caches hold; nil where engines publish events
 	shared   *endless   // nil for caches of the replicas' own
 	prompt   []uint32   // of the request that is being routed
 	out      meter
@@ -106,10 +108,8 @@ func newRun(c Config, trace Trace, by Contender) (*run, error) {
 	}
 	r := &run{config: c, index: x, hasher: kvpool.NewHasher(c.Seed), trace: &trace, out: newMeter()}
 	r.fleet = fleet.New()
-	if c.Faults.NoEvents {
-		if r.guesses, err = newGuesses(); err != nil {
-			return nil, err
-		}
+	if r.beliefs, err = newBeliefs(x, c.PredictTTL); err != nil {
+		return nil, err
 	}
 	if by.Endless {
 		r.shared = newEndless(r.hasher, c.BlockSize)
@@ -118,7 +118,7 @@ func newRun(c Config, trace Trace, by Contender) (*run, error) {
 		return nil, err
 	}
 	r.expect()
-	registry := plugins.Registry(plugins.Deps{Index: r.depths(), Tiers: r.index, Hasher: r.hasher,
+	registry := plugins.Registry(plugins.Deps{Index: r.depths(), Tiers: r.beliefs, Hasher: r.hasher,
 		Tokenizer: tokenizer{r}, Seed: c.Seed})
 	maps.Copy(registry, by.Plugins)
 	r.profile, err = routing.Build(plugins.Complete(by.Spec, true), registry)
@@ -138,9 +138,7 @@ func (r *run) populate() error {
 		if err := r.index.Admit(replica.host); err != nil {
 			return err
 		}
-		if r.guesses != nil {
-			r.guesses.Bound(replica.host, r.config.Blocks)
-		}
+		r.beliefs.Begin(replica.host, approx.DefaultTTL, r.config.Blocks)
 		replica.member.LoadFrom(func() fleet.Load { return replica.reports.read(r.now, replica.load) })
 		r.replicas = append(r.replicas, replica)
 	}
@@ -149,13 +147,10 @@ func (r *run) populate() error {
 }
 
 func (r *run) depths() plugins.Index {
-	switch {
-	case r.shared != nil:
+	if r.shared != nil {
 		return r.shared
-	case r.guesses != nil:
-		return r.guesses
 	}
-	return r.index
+	return r.beliefs
 }
 
 // step lets the next thing happen: a step's end before a delivery before an arrival. It returns false when all is done.
@@ -179,7 +174,7 @@ func (r *run) step() bool {
 		r.settle(first)
 	case mail < never && mail <= arrival:
 		r.now = mail
-		r.index.Apply(r.mail[0].batch)
+		r.beliefs.Apply(r.mail[0].batch)
 		r.mail = r.mail[1:]
 	case arrival < never:
 		r.now = arrival
@@ -231,11 +226,11 @@ func (r *run) token(l *life, o core.Output) {
 // publish sends what changed in a replica's cache on its way to the index.
 func (r *run) publish(rep *replica) {
 	b, changed := rep.changes()
-	if !changed || r.shared != nil || r.guesses != nil {
+	if !changed || r.shared != nil || r.config.Faults.NoEvents {
 		return
 	}
 	if r.config.EventDelay == 0 {
-		r.index.Apply(b)
+		r.beliefs.Apply(b)
 		return
 	}
 	r.mail = append(r.mail, delivery{r.now + r.config.EventDelay, b})
