@@ -30,7 +30,7 @@ func (f *matrixFlags) register(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVar(&f.on, "matrix", false, "play a matrix of cells, and write how the first profile compares")
 	flags.StringVar(&f.out, "out", "", "file for the matrix, as Markdown; empty is standard output")
-	flags.IntVar(&f.requests, "requests", 15000, "requests that a cell of the matrix plays at most")
+	flags.IntVar(&f.requests, "requests", 12000, "requests that a cell of the matrix plays at most")
 	flags.StringSliceVar(&f.groups, "cells", matrix.Groups, "cells of the matrix to play")
 	flags.BoolVar(&f.ablation, "ablation", true, "also play the first profile with each part left out")
 }

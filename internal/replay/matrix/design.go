@@ -34,21 +34,21 @@ func (r row) cell(g Group) Cell {
 type pair struct{ factor, level, other, level2 int }
 
 // Design returns the cells of the groups over traces: of each trace the base cell, and where it is not brief, each
-// factor alone and each Blind; then cells in which each two levels meet that met nowhere before.
+// factor alone and each Blind; then cells in which each two levels meet that met in no base cell. So each level of a
+// factor meets each trace beside levels of other factors, too, not alone only.
 func Design(traces []Trace, groups map[Group]bool, seed uint64) (cells []Cell) {
-	var rows []row
+	bases := make([]row, len(traces))
 	for t := range traces {
 		base := row{t}
-		rows = append(rows, base)
+		bases[t] = base
 		if groups[Base] {
 			cells = append(cells, base.cell(Base))
 		}
 		if traces[t].Brief {
 			continue
 		}
-		for _, r := range alone(base) {
-			rows = append(rows, r)
-			if groups[Alone] {
+		if groups[Alone] {
+			for _, r := range alone(base) {
 				cells = append(cells, r.cell(Alone))
 			}
 		}
@@ -57,7 +57,7 @@ func Design(traces []Trace, groups map[Group]bool, seed uint64) (cells []Cell) {
 		}
 	}
 	if groups[Pairs] {
-		for _, r := range pairs(rows, levels(len(traces)), seed) {
+		for _, r := range pairs(bases, levels(len(traces)), seed) {
 			cells = append(cells, r.cell(Pairs))
 		}
 	}
