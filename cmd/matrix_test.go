@@ -23,8 +23,8 @@ func TestAMatrixPlaysDrawnTracesFilesAndMixes(t *testing.T) {
 	args := []string{"coder:1:40", "coder:2:40", trace, "team:1:40+" + trace, "--seed", "3"}
 	table := matrixOnce(t, args...)
 	for _, want := range []string{"default beside the other profiles", "| coder:1:40 | base |", "| coder:2:40 | base |",
-		"| trace | base |", "| team:1:40 + trace | base |", "lmetric, ", "round-robin", "no own_weight", "no memory_weight",
-		"| all traces | 4 |"} {
+		"| trace | base |", "| team:1:40 + trace | base |", "lmetric, ", "round-robin", "no own_weight",
+		"no memory_weight", "| all traces | 4 |"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
 		}
@@ -54,7 +54,8 @@ func TestAMatrixNamesWhatIsWrong(t *testing.T) {
 		"no profile":             {"team:1", "--profiles", "fastest"},
 		"a bad seed":             {"team:1", "team:-2"},
 	} {
-		if _, err := replayOnce(t, append([]string{"--matrix"}, args...)...); err == nil || report(err, false) != exitConfig {
+		if _, err := replayOnce(t, append([]string{"--matrix"}, args...)...); err == nil ||
+			report(err, false) != exitConfig {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -66,7 +67,8 @@ func TestAMatrixNamesWhatIsWrong(t *testing.T) {
 // What draws two traces plays one that is like neither alone, by the usual command, too.
 func TestReplayDrawsAndMixes(t *testing.T) {
 	for _, name := range []string{"coder:1:10", "team:2:10", "coder:1:10+team:2:10"} {
-		if out, err := replayOnce(t, name, "--profiles", "default,oracle"); err != nil || !strings.Contains(out, "oracle") {
+		if out, err := replayOnce(t, name, "--profiles", "default,oracle"); err != nil ||
+			!strings.Contains(out, "oracle") {
 			t.Errorf("%s: %v: %s", name, err, out)
 		}
 	}

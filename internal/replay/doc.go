@@ -6,7 +6,8 @@
 //	                       └─ beliefs over index ◀── cache events, delayed ─┘
 //
 // Everything that decides is what serves: the profile that routing.Build makes, the index, what is believed of caches
-// before events tell, the fleet's ledgers, and one scheduler for each replica. Only the engine's arithmetic is replaced by its time.
+// before events tell, the fleet's ledgers, and one scheduler for each replica. Only the engine's arithmetic is replaced
+// by its time.
 //
 // What a replay holds of a replica is its entry in the ledger, a fleet.Flight. It is no place.Place: a replay has no
 // breaker (no engine fails), no Gate (requests queue in the Core, whose admission is exact, where a Gate would hold

@@ -90,7 +90,8 @@ func TestUntilAnEndSessionsGoOnAsRecorded(t *testing.T) {
 		end  time.Duration
 		want []int // tokens
 		last int   // After of the last
-	}{{1, 5 * second, []int{1, 2, 3}, 0}, {4, 5 * second, []int{1, 2, 3, 4}, 3}, {4, 6 * second, []int{1, 2, 3, 4, 5}, 4},
+	}{{1, 5 * second, []int{1, 2, 3}, 0}, {4, 5 * second, []int{1, 2, 3, 4}, 3},
+		{4, 6 * second, []int{1, 2, 3, 4, 5}, 4},
 		{0.5, 7 * second, []int{1, 2}, 1}} {
 		part := trace.Until(test.rate, test.end)
 		var got []int

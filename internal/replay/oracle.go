@@ -11,8 +11,8 @@ import (
 //
 //	a first token     the steps that the prompt's new tokens take, alone. New is what no other prompt holds that may
 //	                  have come before
-//	first tokens, all by the time of the last one the fleet has computed the new tokens of all, however they are spread
-//	a further token   a step, and its share of it but after a sequence gave way
+//	all first tokens  by the last one the fleet has computed the new tokens of all, however they are spread
+//	a further token   a step and its decoding; but the one after a sequence gave way comes from prefill
 //	the end           the last answer's, each begun as early as its session can be; and no sooner than the fleet can
 //	                  compute what is new, once, and the answers
 //

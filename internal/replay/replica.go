@@ -41,7 +41,8 @@ func newReplica(c *Config, host int, f *fleet.Fleet) (*replica, error) {
 		reports: reports{delay: c.Faults.MetricsDelay, lying: host < c.Faults.Lying}}
 	r.member, err = f.Put(fleet.Spec{
 		Name: fmt.Sprintf("replica-%d", host), Specialist: specialist, Host: r.host,
-		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning, HasEvents: true, // prompts are tokens, whatever is known of caches
+		Blocks: c.Blocks, BlockSize: c.BlockSize, MaxRunning: c.MaxRunning,
+		HasEvents: true, // prompts are tokens, whatever is known of caches
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)

@@ -44,19 +44,22 @@ func (m *markdown) header(cells ...string) {
 	m.line("|%s", strings.Repeat("---|", len(cells)))
 }
 
+// about explains the table: by prefill rate, budget and fixed part of a step, requests of a cell, and seed.
+const about = `Written by ` + "`octet replay --matrix`; `make matrix`" + ` makes it again. A cell is a trace and a fleet, and all
+profiles play it. Engines prefill %v tokens a second in steps of at most %d; a step takes %v, and the
+cell's decode time for each sequence that gets a token. Load 1 has engines that compute nothing twice busy for 70 %% of
+the time. A base pool holds 32 of the trace's mean requests. A cell plays %d requests a replica, more of
+sessions that last longer, and %d at most. Seed %d.
+
+A ratio is the profile's figure beside that of the best other one: p90 of the time to the first token, and the best
+one's tokens a second over its own. Over 1 is worse; **bold** is worse by more than 5 %%. The oracle's p90 is a bound
+that no profile betters. Busy is the mean replica's share of the time, for the profile.
+`
+
 func (t *Table) head(m *markdown) {
-	c, first := &t.Game.Config, t.Game.Policies[0].Name
-	m.line("# %s beside the other profiles, over the matrix\n", first)
-	m.line("Written by `octet replay --matrix`; `make matrix` makes it again. A cell is a trace and a fleet; all profiles")
-	m.line("play it. Engines prefill %v tokens a second in steps of %d at most, a step takes %v and %s for each", c.Timing.Prefill,
-		c.Budget, c.Timing.Step, "the cell's decode time")
-	m.line("sequence that gets a token. Load 1 has engines that compute nothing twice busy for 70 %% of the time. A base")
-	m.line("pool holds 32 of the trace's mean requests. A cell plays %d requests a replica, of sessions more where these",
-		t.Game.Requests/wholeFleet)
-	m.line("last longer, and %d at most. Seed %d.\n", t.Game.Requests, c.Seed)
-	m.line("A ratio is the profile's figure beside that of the best other one: p90 of the time to the first token, and")
-	m.line("the best one's tokens a second over its own; over 1 is worse. **Bold**: worse by more than 5 %%. The oracle's")
-	m.line("p90 is a bound that no profile betters.\n")
+	c := &t.Game.Config
+	m.line("# %s beside the other profiles, over the matrix\n", t.Game.Policies[0].Name)
+	m.line(about, c.Timing.Prefill, c.Budget, c.Timing.Step, t.Game.Requests/wholeFleet, t.Game.Requests, c.Seed)
 	names := make([]string, 0, len(t.Game.Policies))
 	for _, p := range t.Game.Policies[1:] {
 		names = append(names, p.Name)
