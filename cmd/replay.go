@@ -44,8 +44,8 @@ const (
 )
 
 // versus are the profiles that are compared where none are named.
-var versus = []string{"default", "dynamo-kv", "epp-default", "consistent-hash", "least-load", "round-robin", "random",
-	endlessProfile, oracleProfile}
+var versus = []string{"default", "conductor", "lmetric", "preble-e2", "dynamo-kv", "epp-default", "consistent-hash",
+	"least-load", "round-robin", "random", endlessProfile, oracleProfile}
 
 func replayCommand() *cobra.Command {
 	f := replayFlags{Config: replay.Default()}
