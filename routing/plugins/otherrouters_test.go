@@ -211,3 +211,60 @@ func TestRulesOfOtherRoutersAreMonotone(t *testing.T) {
 		}
 	}
 }
+
+// Half of the prompt is not more than what is to be computed: a replica with a load is left alone for it.
+func TestPrebleExploresAtAHalf(t *testing.T) {
+	w, now := newWorld(t, 2), time.Unix(1800, 0)
+	w.paced(0, 100, now)
+	w.paced(1, 100, now)
+	p := w.prebles(nil)
+	p.ask(at(now, 400, 0, 0)) // 4 s to the first
+	if got := p.ask(at(now, 400, 50, 0)); !near(got, []float64{0.5 / 7, 0.5 / 5}) {
+		t.Errorf("half: %v", got)
+	}
+	if got := p.ask(at(now, 396, 50, 0)); got[0] <= 0.5 {
+		t.Errorf("over a half: %v", got)
+	}
+}
+
+// A request's load is its prefill, and the decode of an answer of the assumed length at the replica's pace.
+func TestPrebleCountsDecoding(t *testing.T) {
+	w, now := newWorld(t, 2), time.Unix(1800, 0)
+	for h := range index.HostID(2) {
+		w.paced(h, 100, now)
+	}
+	for range 40 { // a tenth of a second between tokens
+		f := w.replica(0).Route(fleet.Demand{Prompt: 1})
+		f.Begin(now)
+		f.FirstToken(now)
+		f.Grow(11, now.Add(time.Second))
+		f.Land()
+	}
+	itl, rate := w.replica(0).Pace().ITL, w.replica(0).Work(now).Rate
+	p := w.prebles(map[string]any{"answer_tokens": 50})
+	p.ask(at(now, 200, 50, 0)) // all of it cached at the first: one token to compute
+	got := p.ask(at(now, 40, 0, 0))
+	if want := 0.5 / (1 + 1/rate + 50*itl + 40/rate); itl < 0.09 || !near(got[:1], []float64{want}) {
+		t.Errorf("score %v, want %v; %v s between tokens", got[0], want, itl)
+	}
+}
+
+// What was sent to a replica is no load of the next one in its slot.
+func TestPrebleForgetsAReplicaThatLeft(t *testing.T) {
+	w, now := newWorld(t, 2), time.Unix(1800, 0)
+	p := w.prebles(map[string]any{"assumed_rate": 100})
+	p.ask(at(now, 400, 0, 0))
+	if got := p.ask(at(now, 100, 0, 0)); got[0] >= got[1] {
+		t.Errorf("4 s were sent to the first: %v", got)
+	}
+	other := fleet.Spec{Name: "other", Specialist: "debug", BlockSize: 4, HasEvents: true}
+	if _, err := w.fleet.Put(other); !w.fleet.Remove("debug-0") || err == nil {
+		t.Fatal("the slot was free")
+	}
+	if _, err := w.fleet.Put(other); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.ask(at(now, 100, 0, 0)); !near(got, []float64{0.5 / 2, 0.5 / 3}) {
+		t.Errorf("the next one in its slot has none, the second has 1 s: %v", got)
+	}
+}

@@ -119,6 +119,24 @@ func TestLoadIsInWork(t *testing.T) {
 	}
 }
 
+// A cell sets up what it says.
+func TestACellSetsUpItsFleet(t *testing.T) {
+	g := game(t)
+	trace := &g.Traces[1].Trace
+	m := meanOf(trace)
+	for blind, want := range map[Blind]replay.Faults{
+		Sees: {}, NoEvents: {NoEvents: true}, LateMetrics: {MetricsDelay: 10 * time.Second}, Liars: {Lying: 8},
+	} {
+		c := Cell{Trace: 1, Replicas: 32, Pool: 0.25, Decode: 7 * time.Millisecond, Load: 1, Late: time.Second,
+			Blind: blind}
+		config, _, err := g.config(&c, trace, &m)
+		if err != nil || config.Replicas != 32 || config.Blocks != 65536/512/4 || config.BlockSize != 512 ||
+			config.Timing.Decode != c.Decode || config.EventDelay != c.Late || config.Faults != want {
+			t.Errorf("%v: %+v, %v", blind, config, err)
+		}
+	}
+}
+
 // A base pool holds 32 mean requests, and a quarter of it the largest.
 func TestABasePoolHoldsTheTrace(t *testing.T) {
 	few := talks(100) // 32 × 1520 tokens
