@@ -105,7 +105,7 @@ func (f *replayFlags) register(c *cobra.Command) {
 	flags.Float64Var(&f.Timing.Prefill, "prefill-rate", f.Timing.Prefill, "prompt tokens a second of an engine")
 	flags.DurationVar(&f.Timing.Step, "step-time", f.Timing.Step, "fixed part of an engine's step")
 	flags.DurationVar(&f.Timing.Decode, "decode-time", f.Timing.Decode,
-		"a step's time for each sequence that gets a token")
+		"a step's time for each sequence that gets a token behind its first")
 	flags.IntVar(&f.Budget, "token-budget", f.Budget, "tokens that a step computes at most")
 	flags.IntVar(&f.Chunk, "chunk-tokens", f.Chunk, "tokens of one prompt that a step computes at most")
 	flags.IntVar(&f.MaxRunning, "max-running", f.MaxRunning, "sequences in a batch")

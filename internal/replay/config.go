@@ -51,11 +51,11 @@ func (f *Faults) check(replicas int) error {
 }
 
 // Timing is how long an engine's step takes: the sum of a fixed part, such as reading the weights, of what its prompt
-// tokens take, and of what each sequence's next token does.
+// tokens take, and of what each sequence's further token does.
 type Timing struct {
 	Prefill float64       // prompt tokens a second
 	Step    time.Duration // the fixed part
-	Decode  time.Duration // for each sequence that gets a token
+	Decode  time.Duration // for each sequence that gets a token behind its first, which its prefill brings
 }
 
 // Goal is what counts as good: both.

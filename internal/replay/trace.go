@@ -18,7 +18,7 @@ type Trace struct {
 
 // Request is one line of a trace.
 type Request struct {
-	At     time.Duration // since the trace's first; not looked at where After is set
+	At     time.Duration // since the trace's first; where After is set, as recorded: a replay goes by Gap
 	Input  int           // tokens of the prompt
 	Output int           // tokens of the answer, at least 1
 	// Blocks are the prompt's blocks. Equal ids are equal tokens. The last block may be part of one, and formats that
