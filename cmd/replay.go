@@ -85,8 +85,10 @@ func (f *replayFlags) register(c *cobra.Command) {
 	flags.StringSliceVar(&f.profiles, "profiles", versus, "profiles to compare")
 	flags.StringVar(&f.config, "config", "", "configuration file whose profiles may be named")
 	flags.IntVar(&f.Replicas, "replicas", f.Replicas, "replicas")
-	flags.IntVar(&f.Blocks, "blocks", f.Blocks, "KV blocks of a replica (default as many as hold 1048576 tokens)")
-	flags.IntVar(&f.BlockSize, "block-size", f.BlockSize, "tokens of a replica's block (default the trace's)")
+	flags.IntVar(&f.Blocks, "blocks", f.Blocks, "KV blocks of a replica")
+	flags.Lookup("blocks").DefValue = "as many as hold 1048576 tokens"
+	flags.IntVar(&f.BlockSize, "block-size", f.BlockSize, "tokens of a replica's block")
+	flags.Lookup("block-size").DefValue = "the trace's"
 	flags.Float64Var(&f.Rate, "rate", f.Rate, "load, as a multiple of the trace's own")
 	flags.IntVar(&f.reading.Block, "trace-block", 0,
 		"tokens that an id of the trace stands for; 0 is as its lines say")
