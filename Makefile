@@ -87,7 +87,7 @@ sim: ## the scheduler in virtual time: ten million steps, six million admissions
 TRACES_DIR ?= ../shared/data/traces
 TRACES ?= coder:1 team:1 coder:2 team:2 coder:3 team:3 $(wildcard $(addprefix $(TRACES_DIR)/,mooncake_conversation.jsonl.gz azure2023_conv.csv.gz azure2023_code.csv.gz)) \
 	coder:4+team:4 $(addprefix coder:5+,$(wildcard $(TRACES_DIR)/mooncake_conversation.jsonl.gz)) $(addprefix team:5+,$(wildcard $(TRACES_DIR)/azure2023_conv.csv.gz))
-matrix: build ## the default profile beside all others over traces, fleets, engines and loads: writes docs/matrix.md, in some 20 minutes of one core; ARGS='--cells base' for less
+matrix: build ## the default profile beside all others over traces, fleets, engines and loads: writes docs/matrix.md, in some 15 minutes of one core; ARGS='--cells base' for less
 	$(BIN)/octet replay --matrix $(TRACES) --out docs/matrix.md $(ARGS)
 
 fuzz: ## every fuzz target for FUZZTIME each
