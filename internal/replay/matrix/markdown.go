@@ -1,8 +1,10 @@
 package matrix
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"octet/internal/replay"
@@ -25,6 +27,9 @@ func (t *Table) Markdown(w io.Writer) error {
 	for i := range t.Played {
 		all[i] = compare(&t.Played[i])
 	}
+	slices.SortStableFunc(all, func(a, b Compared) int {
+		return cmp.Or(cmp.Compare(a.Trace, b.Trace), cmp.Compare(a.Group, b.Group))
+	})
 	t.summaries(m, all)
 	t.cells(m, all)
 	t.ablation(m)

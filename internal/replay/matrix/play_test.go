@@ -7,6 +7,7 @@ import (
 	"flag"
 	"math"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,6 +58,7 @@ func TestATinyMatrix(t *testing.T) {
 		replays := 0
 		g.Progress = func(int, int) { replays++ }
 		cells := Design(g.Traces, map[Group]bool{Base: true, Unknown: true}, 1)
+		cells = slices.Concat(cells[4:], cells[1:4], cells[:1]) // a table has its own order of traces and groups
 		var err error
 		if table.Played, err = g.Play(t.Context(), cells); err != nil {
 			t.Fatal(err)
