@@ -3,7 +3,6 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"octet/app"
 	"octet/classifier/model"
 	"octet/classifier/train"
-	"octet/internal/files"
 )
 
 // trainFlags are the flags of `octet train`.
@@ -20,21 +18,28 @@ type trainFlags struct {
 	svg                                string
 	seed                               uint64
 	folds                              int
+	lessonFlags
 }
 
 func trainCommand() *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{
-		Use: "train --data FILE {--dev FILE | --folds N} --out FILE",
+		Use: "train {--data FILE {--dev FILE | --folds N} | --from-calibration STREAM} --out FILE",
 		Short: "Train a classifier on labelled texts (JSONL, gzipped or not: text, label, source, tier) and " +
 			"calibrate it on others",
 		Long: "Trains on --data and calibrates on --dev, whose sources are others. With --folds N it trains on both, " +
 			"and calibrates on what models say\n" +
 			"that were trained without the families of sources that they are asked about: of " +
 			"\"organisation/repository\" the organisation is the family.\n" +
-			"The families are dealt into N folds; one that is more than an N-th of all texts is never left out.",
+			"The families are dealt into N folds; one that is more than an N-th of all texts is never left out.\n\n" +
+			"With --from-calibration it learns from what shadow traffic has left, where shadow.prompts: text has " +
+			"recorded the texts: a text is labelled with the\nspecialist whose answer passed its verdicts, or was the " +
+			"better one of two. With --data these are trained on beside the others; without, the\nmodel in use " +
+			"(--model) is adjusted, and needs no other data. A part is held out, near twins together, and the figures " +
+			"before and after are of it.\nThe artefact goes to --out; what a gateway uses is not touched, and no text " +
+			"is printed.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	c.Flags().StringVar(&f.data, "data", "", "labelled texts to train on")
 	c.Flags().StringVar(&f.dev, "dev", "",
@@ -48,14 +53,17 @@ func trainCommand() *cobra.Command {
 		"groups of words to look for: builtin (those of C++), or a file")
 	c.Flags().StringVar(&f.examples, "examples", model.BuiltinName,
 		"more to train on: builtin (other languages and matters, for reject), none, or a file as --data")
-	for _, name := range []string{"data", "out"} {
-		_ = c.MarkFlagRequired(name) // the flag is there
-	}
+	f.lessonFlags.add(c)
+	_ = c.MarkFlagRequired("out") // the flag is there
 	return c
 }
 
-func (f trainFlags) run(out io.Writer) error {
-	c, err := f.config()
+func (f *trainFlags) run(cmd *cobra.Command) error {
+	if len(f.from) > 0 {
+		return f.learn(cmd)
+	}
+	out := cmd.OutOrStdout()
+	c, err := f.training()
 	if err != nil {
 		return trainingFault(err)
 	}
@@ -63,21 +71,12 @@ func (f trainFlags) run(out io.Writer) error {
 	if err != nil {
 		return trainingFault(err)
 	}
-	raw, err := artefact.Encode()
+	size, err := f.writeOut(artefact, report)
 	if err != nil {
 		return err
 	}
-	put := func(w io.Writer) error { _, err := w.Write(raw); return err }
-	if err := files.Replace(f.out, files.Public, put); err != nil {
-		return err
-	}
-	if f.svg != "" {
-		if err := os.WriteFile(f.svg, report.Diagram(), files.Public); err != nil {
-			return err
-		}
-	}
 	fmt.Fprintf(out, "%s: %d bytes, %d features, trained on %d texts of %d sources, seed %d\n",
-		f.out, len(raw), len(artefact.Keys), artefact.Origin.Samples, artefact.Origin.Sources, f.seed)
+		f.out, size, len(artefact.Keys), artefact.Origin.Samples, artefact.Origin.Sources, f.seed)
 	return printReport(out, report)
 }
 
@@ -89,7 +88,11 @@ func trainingFault(err error) error {
 	return err
 }
 
-func (f trainFlags) config() (c train.Config, err error) {
+// training is what the flags say of a training with --data.
+func (f *trainFlags) training() (c train.Config, err error) {
+	if f.data == "" {
+		return c, usageError{errors.New("name --data or --from-calibration")}
+	}
 	if f.dev == "" && f.folds == 0 {
 		return c, usageError{errors.New("name --dev, --folds or both")}
 	}

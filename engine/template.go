@@ -1,5 +1,7 @@
 package engine
 
+import "strings"
+
 // Message is one turn of a chat. The text parts of a content that came in parts stand in Content joined with newlines.
 type Message struct {
 	Role    string
@@ -47,3 +49,51 @@ func OpenTurn(dst []byte, role string) []byte {
 
 // CloseTurn appends what stands after a message.
 func CloseTurn(dst []byte) []byte { return append(dst, "<|end|>\n"...) }
+
+// ParseChat returns the messages of a chat as RenderChat renders it, or false if text does not begin as one. An open turn
+// without content is left out. A mark inside a message is content unless a turn, or nothing, stands behind it.
+func ParseChat(text string) (messages []Message, is bool) {
+	role, rest, open := opened(text)
+	if !open {
+		return nil, false
+	}
+	for open {
+		content, after := closing(rest)
+		if after != "" || content != "" {
+			messages = append(messages, Message{role, content})
+		}
+		role, rest, open = opened(after)
+	}
+	return messages, true
+}
+
+// closing returns the content of a turn, and what stands behind its end; all of text if the turn is open.
+func closing(text string) (content, after string) {
+	const end = "<|end|>\n"
+	for at := 0; ; {
+		next := strings.Index(text[at:], end)
+		if next < 0 {
+			return text, ""
+		}
+		at += next
+		after = text[at+len(end):]
+		if _, _, another := opened(after); another || after == "" {
+			return text[:at], after
+		}
+		at += len(end)
+	}
+}
+
+// opened returns the role of the turn that text opens, and what stands behind its mark.
+func opened(text string) (role, rest string, is bool) {
+	const longest = 32 // bytes of a role and its mark
+	after, is := strings.CutPrefix(text, "<|")
+	if !is {
+		return "", "", false
+	}
+	role, _, is = strings.Cut(after[:min(len(after), longest)], "|>\n")
+	if !is || role == "" || role == "end" || strings.ContainsAny(role, " \n<|>") {
+		return "", "", false
+	}
+	return role, after[len(role)+len("|>\n"):], true
+}

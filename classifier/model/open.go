@@ -1,10 +1,5 @@
 package model
 
-import (
-	"fmt"
-	"os"
-)
-
 // BuiltinName is the path that names the artefact in the program.
 const BuiltinName = "builtin"
 
@@ -13,14 +8,9 @@ func Open(path string) (*Model, error) {
 	if path == BuiltinName {
 		return Builtin()
 	}
-	f, err := os.Open(path)
+	a, err := Load(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrArtefact, err)
-	}
-	defer f.Close()
-	a, err := Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	return New(a)
 }
