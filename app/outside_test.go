@@ -214,7 +214,7 @@ func TestTheServiceIsToldTheQuestionAloneAndItsKey(t *testing.T) {
 		"router.classifier.http.url="+o.URL, "router.classifier.http.api_key=sesame")
 	resp, _ := w.Post("/v1/chat/completions", `{"max_tokens":2,"messages":[
 		{"role":"system","content":"You are the assistant of the company ACME and keep its secrets."},
-		{"role":"user","content":"a first question that is long enough to be one by itself, with all that belongs to it"},
+		{"role":"user","content":"a first question that is long enough to be read by itself, with what belongs to it"},
 		{"role":"assistant","content":"an answer"},
 		{"role":"user","content":"`+aSystemsText+`"}]}`, "X-Session-Id", "mine", "X-Request-Id", "mine-too")
 	if resp.StatusCode != http.StatusOK || said["text"] != aSystemsText || len(said) != 2 {
