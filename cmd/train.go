@@ -52,7 +52,8 @@ func trainCommand() *cobra.Command {
 	c.Flags().StringVar(&f.concepts, "concepts", model.BuiltinName,
 		"groups of words to look for: builtin (those of C++), or a file")
 	c.Flags().StringVar(&f.examples, "examples", model.BuiltinName,
-		"more to train on: builtin (other languages and matters, for reject), none, or a file as --data")
+		"more to train on: builtin (other languages and matters for reject, questions of C++ and courtesy), none, "+
+			"or a file as --data")
 	f.lessonFlags.add(c)
 	_ = c.MarkFlagRequired("out") // the flag is there
 	return c
@@ -107,7 +108,8 @@ func (f *trainFlags) training() (c train.Config, err error) {
 	}
 	switch f.examples {
 	case model.BuiltinName:
-		c.Extra = train.Examples()
+		c.Extra, c.Subjects = train.Examples(), train.Subjects()
+		c.Questions = train.TrainedQuestions().Samples(c.Seed)
 	case "none":
 	default:
 		if c.Extra, err = train.Load(f.examples); err != nil {

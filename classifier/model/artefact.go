@@ -35,6 +35,8 @@ type Artefact struct {
 	Bias        []float64
 	Concepts    string // a list as parseConcepts takes it
 	Origin      Origin
+	Prose       Setting // of texts that are prose; without a temperature they have the settings of all
+	Courtesy    Courtesy
 
 	Keys    []uint32  // of the hashed features, ascending
 	Rarity  []float32 // what a sight of one is worth, by row
@@ -64,13 +66,28 @@ type header struct {
 	Rows        int       `json:"rows"`
 	Dense       int       `json:"dense"`
 	Origin      Origin    `json:"origin"`
+	Prose       *Setting  `json:"prose,omitempty"`
+	Courtesy    *courtesy `json:"courtesy,omitempty"`
+}
+
+// courtesy is what the header says of weights that stand behind all others.
+type courtesy struct {
+	Scale float64 `json:"scale"`
+	Bias  float64 `json:"bias"`
 }
 
 // Encode returns the artefact as bytes: magic, format, checksum, length of the header, header as JSON, arrays in little
 // endian.
 func (a *Artefact) Encode() ([]byte, error) {
-	head, err := json.Marshal(header{a.Labels, a.Temperature, a.Doubt, a.Bias, a.Concepts, len(a.Keys), len(a.Dense),
-		a.Origin})
+	h := header{Labels: a.Labels, Temperature: a.Temperature, Doubt: a.Doubt, Bias: a.Bias, Concepts: a.Concepts,
+		Rows: len(a.Keys), Dense: len(a.Dense), Origin: a.Origin}
+	if a.Prose != (Setting{}) {
+		h.Prose = &a.Prose
+	}
+	if len(a.Courtesy.Weights) > 0 {
+		h.Courtesy = &courtesy{a.Courtesy.Scale, a.Courtesy.Bias}
+	}
+	head, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +103,10 @@ func (a *Artefact) Encode() ([]byte, error) {
 			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(f))
 		}
 	}
-	for _, w := range a.Weights {
-		out = append(out, byte(w))
+	for _, weights := range [][]int8{a.Weights, a.Courtesy.Weights} {
+		for _, w := range weights {
+			out = append(out, byte(w))
+		}
 	}
 	binary.LittleEndian.PutUint64(out[prefix-8:], xxh3.Hash(out[prefix:]))
 	return out, nil
@@ -112,7 +131,11 @@ func Decode(raw []byte) (*Artefact, error) {
 		return nil, err
 	}
 	labels := len(h.Labels)
-	if want := h.Rows*(12+labels) + 4*h.Dense; len(rest) != want {
+	polite := 0
+	if h.Courtesy != nil {
+		polite = h.Rows
+	}
+	if want := h.Rows*(12+labels) + polite + 4*h.Dense; len(rest) != want {
 		return nil, fmt.Errorf("%w: %d bytes of weights, and %d rows of %d labels have %d", ErrArtefact, len(rest),
 			h.Rows, labels, want)
 	}
@@ -126,11 +149,22 @@ func Decode(raw []byte) (*Artefact, error) {
 	a.Rarity, rest = floats(rest, h.Rows)
 	a.Scales, rest = floats(rest, h.Rows)
 	a.Dense, rest = floats(rest, h.Dense)
-	a.Weights = make([]int8, len(rest))
-	for i, b := range rest {
-		a.Weights[i] = int8(b)
+	a.Weights = bytesToWeights(rest[:len(rest)-polite])
+	if h.Prose != nil {
+		a.Prose = *h.Prose
+	}
+	if h.Courtesy != nil {
+		a.Courtesy = Courtesy{h.Courtesy.Scale, h.Courtesy.Bias, bytesToWeights(rest[len(rest)-polite:])}
 	}
 	return a, a.check()
+}
+
+func bytesToWeights(raw []byte) []int8 {
+	out := make([]int8, len(raw))
+	for i, b := range raw {
+		out[i] = int8(b)
+	}
+	return out
 }
 
 func floats(raw []byte, n int) ([]float32, []byte) {
@@ -190,7 +224,7 @@ func (a *Artefact) check() error {
 			return fmt.Errorf("%w: key %d is not above the one before", ErrArtefact, i)
 		}
 	}
-	return nil
+	return a.checkCourtesy()
 }
 
 func checkLabels(labels []string) error {

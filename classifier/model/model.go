@@ -18,14 +18,17 @@ type Model struct {
 	bias        []float64
 	temperature float64
 	doubt       float64
+	reject      int
 	concepts    *concepts
 	origin      Origin
 
-	rows    rows
-	rarity  []float32
-	scales  []float32
-	weights []int8    // rows × labels
-	dense   []float32 // dense inputs × labels
+	rows     rows
+	rarity   []float32
+	scales   []float32
+	weights  []int8    // rows × labels
+	dense    []float32 // dense inputs × labels
+	courtesy Courtesy
+	prose    Setting // of texts that are prose; no temperature: as all others
 
 	desks sync.Pool // of *desk. Used again: a desk is one call's of Probabilities, which returns numbers alone
 }
@@ -35,6 +38,7 @@ type desk struct {
 	notes   *notes
 	counts  []uint32 // by row; all 0 between texts
 	touched []uint32 // rows whose count is not 0
+	found   []uint32 // by key of the notes: its row, or unknown
 	sums    [maxLabels]float64
 	cut     []byte // head and tail of a long text
 }
@@ -54,8 +58,10 @@ func New(a *Artefact) (*Model, error) {
 			ErrArtefact, n, len(a.Weights), len(a.Dense), l, c.dense())
 	}
 	m := &Model{
-		labels: a.Labels, bias: a.Bias, temperature: a.Temperature, doubt: a.Doubt, concepts: c, origin: a.Origin,
+		labels: a.Labels, bias: a.Bias, temperature: a.Temperature, doubt: a.Doubt,
+		reject: slices.Index(a.Labels, Reject), concepts: c, origin: a.Origin,
 		rows: newRows(a.Keys), rarity: a.Rarity, scales: a.Scales, weights: a.Weights, dense: a.Dense,
+		courtesy: a.Courtesy, prose: a.Prose,
 	}
 	m.desks.New = func() any { return &desk{notes: newNotes(c), counts: make([]uint32, n)} }
 	return m, nil
@@ -76,17 +82,24 @@ func (m *Model) Seen(source string) bool {
 // Origin is what the model was made from.
 func (m *Model) Origin() Origin { return m.origin }
 
-// Probabilities fills out, one value a label, their sum 1. It reads the head and the tail of a long text, 12 KiB
-// together, and allocates nothing but on first use.
-func (m *Model) Probabilities(text []byte, out []float64) {
+// Probabilities fills out, one value a label, their sum 1, and returns whether the text was read as prose. It reads the
+// head and the tail of a long text, 12 KiB together, leaves out sentences that are courtesy, and allocates nothing but
+// on first use.
+func (m *Model) Probabilities(text []byte, out []float64) (prose bool) {
 	d := m.desks.Get().(*desk)
 	m.sum(d, text)
-	softmax(d.sums[:len(m.labels)], m.temperature, out)
+	set := Setting{Temperature: m.temperature, Doubt: m.doubt}
+	if prose = d.notes.isProse(); prose && m.prose.Temperature > 0 {
+		set = m.prose
+		d.sums[m.reject] += set.Shift
+	}
+	softmax(d.sums[:len(m.labels)], set.Temperature, out)
 	for i := range m.labels {
-		out[i] = float64((1-m.doubt)*out[i]) + m.doubt/float64(len(m.labels))
+		out[i] = float64((1-set.Doubt)*out[i]) + set.Doubt/float64(len(m.labels))
 	}
 	d.poison()
 	m.desks.Put(d)
+	return prose
 }
 
 // poison overwrites what is written anew for each text, where that is built in.
@@ -104,6 +117,9 @@ func (m *Model) sum(d *desk, text []byte) {
 	text = d.excerpt(text)
 	d.notes.begin()
 	d.notes.read(unsafe.String(unsafe.SliceData(text), len(text)), m.concepts) // read keeps nothing of it
+	m.find(d)
+	m.leaveOut(d)
+	d.notes.count(m.concepts)
 	sums := d.sums[:len(m.labels)]
 	clear(sums)
 	length := m.words(d, sums)
@@ -120,16 +136,17 @@ func (m *Model) sum(d *desk, text []byte) {
 // words adds up the rows of the features, each once, weighed by the logarithm of its count, and returns the factor that
 // makes the features' vector one of length 1.
 func (m *Model) words(d *desk, sums []float64) float64 {
-	for _, k := range d.notes.keys {
-		row, known := m.rows.find(k)
-		if !known {
-			continue
+	d.notes.kept(func(from, to *section) {
+		for _, row := range d.found[from.keys:to.keys] {
+			if row == unknown {
+				continue
+			}
+			if d.counts[row] == 0 {
+				d.touched = append(d.touched, row)
+			}
+			d.counts[row]++
 		}
-		if d.counts[row] == 0 {
-			d.touched = append(d.touched, row)
-		}
-		d.counts[row]++
-	}
+	})
 	square := 0.0
 	for _, row := range d.touched {
 		value := (1 + logOf(d.counts[row])) * m.rarity[row]

@@ -8,6 +8,12 @@ type notes struct {
 	words  int      // parts of words
 	starts int      // tokens
 
+	signs int // tokens that are signs
+
+	terms    []*term   // sights of terms, in the order of the text
+	literals []uint16  // likewise
+	sections []section // see sections.go
+
 	hits     []uint32 // by group: sights of its terms or literals
 	distinct []uint32 // by group: how many different ones
 	sightsT  []bool   // by term: seen
@@ -36,7 +42,8 @@ func (n *notes) begin() {
 	clear(n.hits)
 	clear(n.distinct)
 	n.keys, n.termsIn, n.litsIn = n.keys[:0], n.termsIn[:0], n.litsIn[:0]
-	n.words, n.starts, n.lastToken, n.lastWord = 0, 0, 0, 0
+	n.terms, n.literals, n.sections = n.terms[:0], n.literals[:0], n.sections[:0]
+	n.words, n.starts, n.signs, n.lastToken, n.lastWord = 0, 0, 0, 0, 0
 }
 
 type class uint8
@@ -72,6 +79,9 @@ func (n *notes) read(text string, c *concepts) {
 	for i := 0; i < len(text); {
 		switch classes[text[i]] {
 		case space:
+			if text[i] == '\n' {
+				n.close()
+			}
 			i++
 		case digit:
 			n.match(text[i:], c)
@@ -89,19 +99,24 @@ func (n *notes) read(text string, c *concepts) {
 				end++
 			}
 			n.token(finish(h))
+			n.signs++
 			i = end
+			if n.ends(text, i) {
+				n.close()
+			}
 		default:
 			n.match(text[i:], c)
 			i += n.word(text[i:], c)
 		}
 	}
+	n.finish()
 }
 
 // match notes the literals that begin here.
 func (n *notes) match(text string, c *concepts) {
 	n.starts++
 	for _, l := range c.single[text[0]] {
-		n.literal(l, c)
+		n.literals = append(n.literals, l)
 	}
 	if len(text) == 1 {
 		return
@@ -111,7 +126,7 @@ func (n *notes) match(text string, c *concepts) {
 		lit := &c.literals[l]
 		if (head^lit.head)&lit.mask == 0 && (len(lit.text) <= 8 || strings.HasPrefix(text, lit.text)) &&
 			len(lit.text) <= len(text) {
-			n.literal(l, c)
+			n.literals = append(n.literals, l)
 		}
 	}
 }
@@ -167,17 +182,18 @@ func splits(before, b byte) bool {
 func (n *notes) part(hash uint64, c *concepts) {
 	n.words++
 	n.token(hash)
-	n.term(c.find(hash), c)
+	if t := c.find(hash); t != nil {
+		n.terms = append(n.terms, t)
+	}
 	if n.lastWord != 0 {
-		n.term(c.find(pair(n.lastWord, hash)), c)
+		if t := c.find(pair(n.lastWord, hash)); t != nil {
+			n.terms = append(n.terms, t)
+		}
 	}
 	n.lastWord = hash
 }
 
 func (n *notes) term(t *term, c *concepts) {
-	if t == nil {
-		return
-	}
 	first := !n.sightsT[t.number]
 	if first {
 		n.sightsT[t.number] = true

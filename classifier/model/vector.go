@@ -33,8 +33,30 @@ func (r *Reader) Vector(text string) Vector {
 	n := r.desk.notes
 	n.begin()
 	n.read(string(r.desk.excerpt([]byte(text))), r.concepts)
-	var v Vector
-	keys := slices.Clone(n.keys)
+	n.count(r.concepts)
+	v := counted(n.keys)
+	n.each(r.concepts, func(input int, level float32) {
+		v.Inputs, v.Levels = append(v.Inputs, input), append(v.Levels, level)
+	})
+	return v
+}
+
+// Sections cuts a text as a Model does before it leaves courtesy out, and returns the features of those that may be it.
+func (r *Reader) Sections(text string) (prose []Vector) {
+	n := r.desk.notes
+	n.begin()
+	n.read(string(r.desk.excerpt([]byte(text))), r.concepts)
+	n.kept(func(from, to *section) {
+		if to.prose {
+			prose = append(prose, counted(n.keys[from.keys:to.keys]))
+		}
+	})
+	return prose
+}
+
+// counted is a vector of keys alone.
+func counted(keys []uint32) (v Vector) {
+	keys = slices.Clone(keys)
 	slices.Sort(keys)
 	for i := 0; i < len(keys); {
 		end := i + 1
@@ -45,8 +67,5 @@ func (r *Reader) Vector(text string) Vector {
 		v.Values = append(v.Values, 1+logOf(uint32(end-i)))
 		i = end
 	}
-	n.each(r.concepts, func(input int, level float32) {
-		v.Inputs, v.Levels = append(v.Inputs, input), append(v.Levels, level)
-	})
 	return v
 }

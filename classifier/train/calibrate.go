@@ -5,13 +5,48 @@ import (
 	"slices"
 )
 
-const maxShift = 0.5
+const maxShift = 1.0
 
 // settings are what makes a model's answers true.
 type settings struct {
 	shift       float64 // added to the sum of reject
 	temperature float64
 	doubt       float64
+}
+
+// both are the settings of prose, and those of code, logs and what else is not.
+type both struct{ prose, rest settings }
+
+// settleBoth fits both. A kind without answers has the settings of all answers.
+func settleBoth(answers []answer, reject int) both {
+	var kinds [2][]answer
+	for _, a := range answers {
+		kinds[a.kind()] = append(kinds[a.kind()], a)
+	}
+	var s [2]settings
+	for i, kind := range kinds {
+		if len(kind) == 0 {
+			kind = answers
+		}
+		s[i] = settle(kind, reject)
+	}
+	return both{prose: s[1], rest: s[0]}
+}
+
+// kind is 1 for prose.
+func (a *answer) kind() int {
+	if a.prose {
+		return 1
+	}
+	return 0
+}
+
+// of are the settings of an answer.
+func (b both) of(a answer) settings {
+	if a.prose {
+		return b.prose
+	}
+	return b.rest
 }
 
 // settle fits what is added to the sum of reject so that the answers are the most likely, then the temperature and the
@@ -126,7 +161,8 @@ func (s settings) applied(a answer, reject int) answer {
 	for c := range p {
 		p[c] = p[c]/total*(1-s.doubt) + s.doubt/float64(len(p))
 	}
-	return answer{a.label, a.tier, p}
+	a.probabilities = p
+	return a
 }
 
 // nested is each fold's answers with the settings that the other folds' answers ask for.
@@ -141,9 +177,9 @@ func nested(answers []answer, of []int, reject int) []answer {
 				others = append(others, answers[i])
 			}
 		}
-		s := settle(others, reject)
+		s := settleBoth(others, reject)
 		for _, a := range own {
-			out = append(out, s.applied(a, reject))
+			out = append(out, s.of(a).applied(a, reject))
 		}
 	}
 	return out

@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	epochs     = 6
-	learning   = 0.05 // Adagrad's rate in the first epoch; it falls to 0 with the last
+	epochs     = 10
+	learning   = 0.3  // Adagrad's rate in the first epoch; it falls to 0 with the last
 	decay      = 1e-6 // of weights, per sight
 	biasRate   = 0.01
 	damping    = 0.5 // a source's n texts of a label count as n^(1-damping)
 	balance    = 0.7 // a label's n texts of all sources count as n^(1-balance)
 	minSources = 2   // that a hashed feature is seen in
+	minTexts   = 3   // likewise
 	rarePower  = 1.4 // of the logarithm of how rare a feature is, by which it is weighed
 	adagrad    = 1e-4
 )
@@ -69,7 +70,7 @@ func newFit(vectors []model.Vector, sources []string, labels, dense int) *fit {
 	}
 	f := &fit{labels: labels, inputs: dense}
 	for k, s := range all {
-		if s.sources >= minSources {
+		if s.sources >= minSources && s.texts >= minTexts {
 			f.keys = append(f.keys, k)
 		}
 	}

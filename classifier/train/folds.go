@@ -99,33 +99,59 @@ func families(samples []Sample, labels []string) []share {
 func crossed(c Config, samples []Sample, labels []string, reader *model.Reader) (answers []answer, of []int,
 	err error) {
 	folds := deal(samples, labels, c.Folds)
+	topics := dealTopics(c.Questions, c.Folds)
 	for k := range c.Folds {
-		var learnt, asked []Sample
-		for i, s := range samples {
-			if folds[i] == k {
-				asked = append(asked, s)
-			} else {
-				learnt = append(learnt, s)
-			}
-		}
+		learnt, asked := apart(samples, folds, k)
 		if len(asked) == 0 {
 			continue
 		}
-		a := fitted(withExtra(learnt, c.Extra, labels), labels, reader, c.Seed)
+		l := lessons{samples: withExtra(learnt, c.Extra, labels), subjects: c.Subjects}
+		var questions []Sample
+		l.questions, questions = apart(c.Questions, topics, k)
+		a := l.fitted(labels, reader, c.Seed)
 		a.Labels, a.Concepts = labels, c.Concepts
 		m, err := model.New(a)
 		if err != nil {
 			return nil, nil, err
 		}
-		said, err := ask(m, asked)
-		if err != nil {
-			return nil, nil, err
+		for i, some := range [][]Sample{asked, questions} {
+			said, err := ask(m, some)
+			if err != nil {
+				return nil, nil, err
+			}
+			for j := range said {
+				said[j].asked = i == 1
+			}
+			answers = append(answers, said...)
+			of = append(of, slices.Repeat([]int{k}, len(said))...)
 		}
-		answers = append(answers, said...)
-		of = append(of, slices.Repeat([]int{k}, len(said))...)
 	}
 	if len(slices.Compact(slices.Clone(of))) < 2 {
 		return nil, nil, fmt.Errorf("%w: of its families of sources not two can be left out in turn", ErrData)
 	}
 	return answers, of, nil
+}
+
+// apart is the samples without those of fold k, and these.
+func apart(samples []Sample, folds []int, k int) (others, own []Sample) {
+	for i, s := range samples {
+		if folds[i] == k {
+			own = append(own, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	return others, own
+}
+
+// dealTopics gives each question one of n folds, topics together, in the order that they come in.
+func dealTopics(questions []Sample, n int) []int {
+	topics, folds := map[string]int{}, make([]int, len(questions))
+	for i, q := range questions {
+		if _, known := topics[q.Source]; !known {
+			topics[q.Source] = len(topics)
+		}
+		folds[i] = topics[q.Source] % n
+	}
+	return folds
 }

@@ -30,6 +30,8 @@ type Report struct {
 	Bins     []Bin            `json:"reliability"`
 	Misread  map[string]int   `json:"confusion,omitempty"` // "label>answer" to how many; only those that were wrong
 	Folds    []Fold           `json:"folds,omitempty"`     // of a cross-validation
+	// of a cross-validation, the questions by wording, which the other figures leave out
+	Questions map[string]Tier `json:"questions,omitempty"`
 }
 
 // Fold is how the models did that were trained without a part of the families of sources, on that part.
@@ -66,6 +68,8 @@ type Bin struct {
 type answer struct {
 	label         int // true
 	tier          string
+	prose         bool
+	asked         bool // a question, of which the figures of texts say nothing
 	probabilities []float64
 }
 
@@ -94,8 +98,8 @@ func ask(m *model.Model, samples []Sample) ([]answer, error) {
 			return nil, fmt.Errorf("%w: sample %d has the label %.64q, and the model knows %q", ErrData, i+1, s.Label,
 				m.Labels())
 		}
-		answers[i] = answer{label, s.Tier, make([]float64, len(m.Labels()))}
-		m.Probabilities([]byte(s.Text), answers[i].probabilities)
+		answers[i] = answer{label: label, tier: s.Tier, probabilities: make([]float64, len(m.Labels()))}
+		answers[i].prose = m.Probabilities([]byte(s.Text), answers[i].probabilities)
 	}
 	return answers, nil
 }
@@ -143,7 +147,18 @@ func report(answers []answer, labels []string) *Report {
 
 // foldReport reports on the answers of several folds, which stand in their order.
 func foldReport(answers []answer, of []int, labels []string) *Report {
-	r := report(answers, labels)
+	var texts, questions []answer
+	var parts []int
+	for i, a := range answers {
+		if a.asked {
+			questions = append(questions, a)
+		} else {
+			texts, parts = append(texts, a), append(parts, of[i])
+		}
+	}
+	r := report(texts, labels)
+	r.Questions = report(questions, labels).Tiers
+	answers, of = texts, parts
 	for from := 0; from < len(of); {
 		to := from
 		for to < len(of) && of[to] == of[from] {

@@ -17,10 +17,16 @@ import (
 // ten answers whose figures are worked out by hand.
 func ten() []answer {
 	return []answer{
-		{0, "E", []float64{0.9, 0.05, 0.05}}, {0, "E", []float64{0.8, 0.1, 0.1}}, {0, "-", []float64{0.2, 0.7, 0.1}},
-		{0, "-", []float64{0.3, 0.3, 0.4}},
-		{1, "E", []float64{0.1, 0.85, 0.05}}, {1, "-", []float64{0.6, 0.3, 0.1}}, {1, "-", []float64{0.05, 0.9, 0.05}},
-		{2, "E", []float64{0.1, 0.1, 0.8}}, {2, "-", []float64{0.25, 0.3, 0.45}}, {2, "-", []float64{0.5, 0.3, 0.2}},
+		{label: 0, tier: "E", probabilities: []float64{0.9, 0.05, 0.05}},
+		{label: 0, tier: "E", probabilities: []float64{0.8, 0.1, 0.1}},
+		{label: 0, tier: "-", probabilities: []float64{0.2, 0.7, 0.1}},
+		{label: 0, tier: "-", probabilities: []float64{0.3, 0.3, 0.4}},
+		{label: 1, tier: "E", probabilities: []float64{0.1, 0.85, 0.05}},
+		{label: 1, tier: "-", probabilities: []float64{0.6, 0.3, 0.1}},
+		{label: 1, tier: "-", probabilities: []float64{0.05, 0.9, 0.05}},
+		{label: 2, tier: "E", probabilities: []float64{0.1, 0.1, 0.8}},
+		{label: 2, tier: "-", probabilities: []float64{0.25, 0.3, 0.45}},
+		{label: 2, tier: "-", probabilities: []float64{0.5, 0.3, 0.2}},
 	}
 }
 
@@ -49,8 +55,8 @@ func TestTheReportIsWhatIsWorkedOutByHand(t *testing.T) {
 func TestCalibrationMakesAnswersTrue(t *testing.T) {
 	var answers []answer
 	for i := range 1000 { // one label in twenty is wrong: sure of 0.99, right 0.95; sure of 0.6, right 0.59
-		answers = append(answers, answer{i % 20 / 19, "", []float64{0.99, 0.005, 0.005}},
-			answer{i % 100 / 59, "", []float64{0.6, 0.3, 0.1}})
+		answers = append(answers, answer{label: i % 20 / 19, probabilities: []float64{0.99, 0.005, 0.005}},
+			answer{label: i % 100 / 59, probabilities: []float64{0.6, 0.3, 0.1}})
 	}
 	heat, doubt := truest(answers, 2, 0)
 	for i, want := range []float64{0.95, 0.59} {
@@ -59,7 +65,7 @@ func TestCalibrationMakesAnswersTrue(t *testing.T) {
 			t.Errorf("temperature %v, doubt %v: sure of %v, right %v", heat, doubt, p, want)
 		}
 	}
-	if p, right := (&answer{2, "", []float64{0.4, 0.1, 0.35}}).top(1, 2, 0.5); !right ||
+	if p, right := (&answer{label: 2, probabilities: []float64{0.4, 0.1, 0.35}}).top(1, 2, 0.5); !right ||
 		math.Abs(p-0.35*math.Exp(0.5)/(0.5+0.35*math.Exp(0.5))) > 1e-9 {
 		t.Errorf("reject moved to the top: %v, %v", p, right)
 	}
@@ -69,11 +75,11 @@ func TestCalibrationMakesAnswersTrue(t *testing.T) {
 func TestCalibrationMovesRejectAsFarAsItMay(t *testing.T) {
 	var answers []answer
 	for i := range 1000 { // reject has a third of the probability, and is two thirds of the texts
-		answers = append(answers, answer{min(i%3, 1) * 2, "", []float64{0.5, 0.17, 0.33}})
+		answers = append(answers, answer{label: min(i%3, 1) * 2, probabilities: []float64{0.5, 0.17, 0.33}})
 	}
 	for label, want := range []float64{0.5, 0.17, 0.33 * math.Exp(0.4)} { // by definition: sums, moved and divided
 		total := math.Sqrt(0.5) + math.Sqrt(0.17) + math.Sqrt(0.33*math.Exp(0.4))
-		a := answer{label, "", answers[0].probabilities}
+		a := answer{label: label, probabilities: answers[0].probabilities}
 		if got := a.heated(2, 2, 0.4); math.Abs(got+math.Log(math.Sqrt(want)/total)) > 1e-9 {
 			t.Errorf("label %d: loss %v", label, got)
 		}

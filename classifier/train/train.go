@@ -3,7 +3,6 @@ package train
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -21,6 +20,12 @@ type Config struct {
 	Extra    []Sample // more to train on; those of labels that Train does not have are left out
 	Concepts string
 	Seed     uint64
+
+	// Subjects and Questions are short: they are seen in many forms, with courtesy around them, and weigh a share of
+	// their own. Questions of a topic, their Source, stand in one fold. Those of labels that Train does not have are
+	// left out.
+	Subjects  []Subject
+	Questions []Sample
 
 	// Folds has Dev trained on as well. What calibrates, and the report, are then what each text is said to be by
 	// models that have seen nothing of its family of sources: the families are dealt into so many folds, and all but
@@ -48,7 +53,11 @@ func Run(c Config) (*model.Artefact, *Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	a := fitted(withExtra(samples, c.Extra, labels), labels, reader, c.Seed)
+	c.Questions = known(c.Questions, labels)
+	c.Subjects = slices.DeleteFunc(slices.Clone(c.Subjects),
+		func(s Subject) bool { return !slices.Contains(labels, s.Label) })
+	l := lessons{withExtra(samples, c.Extra, labels), c.Subjects, c.Questions}
+	a := l.fitted(labels, reader, c.Seed)
 	a.Labels, a.Concepts = labels, c.Concepts
 	a.Origin = model.Origin{Seed: c.Seed, Data: digest(samples), Samples: len(samples), Folds: c.Folds}
 	a.Origin.Keys = sourceKeys(samples)
@@ -76,7 +85,7 @@ func (c Config) calibrate(a *model.Artefact, samples []Sample, reader *model.Rea
 		if err != nil {
 			return nil, err
 		}
-		set(a, settle(answers, reject), reject)
+		set(a, settleBoth(answers, reject), reject)
 		if m, err = model.New(a); err != nil {
 			return nil, err
 		}
@@ -86,73 +95,28 @@ func (c Config) calibrate(a *model.Artefact, samples []Sample, reader *model.Rea
 	if err != nil {
 		return nil, err
 	}
-	set(a, settle(answers, reject), reject)
+	set(a, settleBoth(answers, reject), reject)
 	return foldReport(nested(answers, of, reject), of, a.Labels), nil
 }
 
-func set(a *model.Artefact, s settings, reject int) {
-	a.Bias[reject] += s.shift
-	a.Temperature, a.Doubt = s.temperature, s.doubt
+func set(a *model.Artefact, s both, reject int) {
+	a.Bias[reject] += s.rest.shift
+	a.Temperature, a.Doubt = s.rest.temperature, s.rest.doubt
+	a.Prose = model.Setting{Shift: s.prose.shift - s.rest.shift, Temperature: s.prose.temperature, Doubt: s.prose.doubt}
+}
+
+// known are the samples of labels that are known.
+func known(samples []Sample, labels []string) []Sample {
+	return slices.DeleteFunc(slices.Clone(samples), func(s Sample) bool { return !slices.Contains(labels, s.Label) })
 }
 
 // withExtra adds the extra samples of known labels.
 func withExtra(samples, extra []Sample, labels []string) []Sample {
 	all := slices.Clone(samples)
-	for _, s := range extra {
-		if slices.Contains(labels, s.Label) {
-			all = append(all, slices.Repeat([]Sample{s}, repeats)...)
-		}
+	for _, s := range known(extra, labels) {
+		all = append(all, slices.Repeat([]Sample{s}, repeats)...)
 	}
 	return all
-}
-
-// members is how many regressions are averaged: they differ in what is cut and wrapped, and in the order of the texts.
-const members = 4
-
-// fitted is the artefact of the samples, not calibrated yet.
-func fitted(samples []Sample, labels []string, reader *model.Reader, seed uint64) *model.Artefact {
-	vectors, sources := make([]model.Vector, len(samples)), make([]string, len(samples))
-	for i, s := range samples {
-		vectors[i], sources[i] = reader.Vector(s.Text), s.Source
-	}
-	f := newFit(vectors, sources, len(labels), reader.Dense())
-	mean := f.blank()
-	for m := range uint64(members) {
-		all := augment(samples, seed*members+m)
-		examples := make([]example, len(all))
-		for i, s := range all {
-			if i < len(vectors) {
-				examples[i] = f.example(vectors[i])
-			} else {
-				examples[i] = f.example(reader.Vector(s.Text))
-			}
-			examples[i].label = slices.Index(labels, s.Label)
-		}
-		weigh(examples, all)
-		member := f.blank()
-		member.run(examples, seed*members+m)
-		mean.add(member, members)
-	}
-	return mean.artefact()
-}
-
-// weigh gives the n texts that a source has of a label the weight of n^(1-damping), the n that a label has a weight of
-// n^-balance each beside, and all together a mean of 1.
-func weigh(examples []example, samples []Sample) {
-	type origin struct{ source, label string }
-	texts, of := map[origin]float64{}, map[string]float64{}
-	for _, s := range samples {
-		texts[origin{s.Source, s.Label}]++
-		of[s.Label]++
-	}
-	weights, total := make([]float64, len(samples)), 0.0
-	for i, s := range samples {
-		weights[i] = math.Pow(texts[origin{s.Source, s.Label}], -damping) * math.Pow(of[s.Label], -balance)
-		total += weights[i]
-	}
-	for i := range examples {
-		examples[i].weight = float32(weights[i] * float64(len(samples)) / total)
-	}
 }
 
 // labelsOf are the labels in the order of the alphabet, reject the last.

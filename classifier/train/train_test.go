@@ -119,8 +119,8 @@ func TestWhatTrainAloneTeachesIsGoodEnoughOnDev(t *testing.T) {
 	easy := r.Tiers["E"]
 	t.Logf("macro-F1 %.3f (E %.3f), top-2 %.3f, reject %.2f at %.2f, ECE %.3f, coverage on E %.2f",
 		r.MacroF1, easy.MacroF1, r.Top2, r.Reject.Recall, r.Reject.Precision, r.ECE, easy.CoverageAt)
-	if r.MacroF1 < 0.62 || easy.MacroF1 < 0.80 || r.Top2 < 0.80 || r.Reject.Recall < 0.85 ||
-		r.Reject.Precision < 0.75 || r.ECE > 0.04 || easy.CoverageAt < 0.25 {
+	if r.MacroF1 < 0.65 || easy.MacroF1 < 0.81 || r.Top2 < 0.80 || r.Reject.Recall < 0.82 ||
+		r.Reject.Precision < 0.75 || r.ECE > 0.05 || easy.CoverageAt < 0.25 {
 		t.Error("below the aims")
 	}
 }
@@ -128,7 +128,8 @@ func TestWhatTrainAloneTeachesIsGoodEnoughOnDev(t *testing.T) {
 // learnt is what the recipe of the shipped model makes of one or two files of the labelled requests.
 func learnt(t *testing.T, train, dev string) (*model.Artefact, *Report) {
 	t.Helper()
-	c := Config{Extra: Examples(), Concepts: CppConcepts, Seed: 1, Folds: 6}
+	c := Config{Extra: Examples(), Concepts: CppConcepts, Seed: 1, Folds: 6, Subjects: Subjects(),
+		Questions: TrainedQuestions().Samples(1)}
 	var err error
 	if c.Train, err = Load(shared(t, train)); err != nil {
 		t.Fatal(err)
