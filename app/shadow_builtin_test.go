@@ -197,7 +197,7 @@ func builtinFile(t *testing.T, dir string) string {
 func TestAnArtefactThatWasTrainedOfflineTakesOverShadowsToo(t *testing.T) {
 	dir := t.TempDir()
 	w, file := newBuiltinWorld(t, "router.classifier.model="+builtinFile(t, dir))
-	const text = "kernel and crash and socket and frame and pipe"
+	const text = "kernel and crash and socket and frame"
 	before, first := w.decision(text), shippedOpinion(t, requests[0])
 	if resp, _ := w.Post("/v1/chat/completions", asking(requests[0], false), "X-Intent", "review"); resp.Header.Get("X-Specialist") != first.first {
 		t.Fatalf("the shipped one sends it to %q", resp.Header.Get("X-Specialist"))
