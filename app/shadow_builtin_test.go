@@ -59,6 +59,14 @@ var requests = []string{
 	"The thread pool's queue grows for ever and the page cache is full: what should I look at first?",
 	"A timer callback reads from a freed buffer after the connection was closed.",
 	"mmap a file and share the pages between processes with a futex in the first one.",
+	"The process was killed in a signal handler while it waited on a lock; is the memory of the child freed?",
+	"A worker thread leaks the buffer of a socket when its connection times out.",
+	"The debugger shows a mutex that is held by a thread which has exited; is its memory freed?",
+	"The pool of threads and the pool of buffers both grow until the process is killed.",
+	"Two processes share an atomic counter in mapped memory.",
+	"Which thread frees the object that a pending read on the socket still points to?",
+	"A crash in free while another thread closes the file descriptor.",
+	"The child inherits the locked mutex and the open pipe, and hangs.",
 }
 
 // opinion is what the shipped model says of a request to these four specialists.

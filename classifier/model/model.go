@@ -88,11 +88,9 @@ func (m *Model) Origin() Origin { return m.origin }
 func (m *Model) Probabilities(text []byte, out []float64) (prose bool) {
 	d := m.desks.Get().(*desk)
 	m.sum(d, text)
-	set := Setting{Temperature: m.temperature, Doubt: m.doubt}
-	if prose = d.notes.isProse(); prose && m.prose.Temperature > 0 {
-		set = m.prose
-		d.sums[m.reject] += set.Shift
-	}
+	prose = d.notes.isProse()
+	set := m.setting(prose)
+	d.sums[m.reject] += set.Shift
 	softmax(d.sums[:len(m.labels)], set.Temperature, out)
 	for i := range m.labels {
 		out[i] = float64((1-set.Doubt)*out[i]) + set.Doubt/float64(len(m.labels))
@@ -112,14 +110,41 @@ func (d *desk) poison() {
 	}
 }
 
-// sum leaves the labels' sums on the desk.
-func (m *Model) sum(d *desk, text []byte) {
+// setting is what makes sums true of prose, or of the rest.
+func (m *Model) setting(prose bool) Setting {
+	if prose && m.prose.Temperature > 0 {
+		return m.prose
+	}
+	return Setting{Temperature: m.temperature, Doubt: m.doubt}
+}
+
+// Reading is a text as the model judges it: its inputs without courtesy, and the setting of its kind.
+func (m *Model) Reading(text string) (Vector, Setting) {
+	d := m.desks.Get().(*desk)
+	defer m.desks.Put(d)
+	m.note(d, []byte(text))
+	var keys []uint32
+	d.notes.kept(func(from, to *section) { keys = append(keys, d.notes.keys[from.keys:to.keys]...) })
+	v := counted(keys)
+	d.notes.each(m.concepts, func(input int, level float32) {
+		v.Inputs, v.Levels = append(v.Inputs, input), append(v.Levels, level)
+	})
+	return v, m.setting(d.notes.isProse())
+}
+
+// note reads a text, and leaves out what is courtesy.
+func (m *Model) note(d *desk, text []byte) {
 	text = d.excerpt(text)
 	d.notes.begin()
 	d.notes.read(unsafe.String(unsafe.SliceData(text), len(text)), m.concepts) // read keeps nothing of it
 	m.find(d)
 	m.leaveOut(d)
 	d.notes.count(m.concepts)
+}
+
+// sum leaves the labels' sums on the desk.
+func (m *Model) sum(d *desk, text []byte) {
+	m.note(d, text)
 	sums := d.sums[:len(m.labels)]
 	clear(sums)
 	length := m.words(d, sums)

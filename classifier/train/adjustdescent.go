@@ -74,7 +74,7 @@ func (d *adjustDesk) loss(change, slope []float64, strength float64, folds []int
 		}
 		for j, at := range t.at {
 			for c := range p {
-				slope[at*labels+c] += weight * (p[c] - t.aim[c]) * t.values[j] / d.base.Temperature
+				slope[at*labels+c] += weight * (p[c] - t.aim[c]) * t.values[j] / t.setting.Temperature
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func (d *adjustDesk) says(t *adjustText, change, p []float64) {
 			break
 		}
 		for c, v := range change[at*len(p) : (at+1)*len(p)] {
-			sums[c] += t.values[j] * v / d.base.Temperature
+			sums[c] += t.values[j] * v / t.setting.Temperature
 		}
 	}
 	spread(sums, p)
@@ -107,7 +107,8 @@ func (d *adjustDesk) losses(change []float64, folds []int, part int) (losses, mi
 		t := &d.texts[i]
 		d.says(t, change, p)
 		label := slices.Index(t.aim, 1)
-		losses[i] = -t.weight * math.Log(p[label]*(1-d.base.Doubt)+max(d.base.Doubt, 1e-9)/float64(len(p)))
+		losses[i] = -t.weight * math.Log(p[label]*(1-t.setting.Doubt)+
+			max(t.setting.Doubt, 1e-9)/float64(len(p)))
 		if slices.Index(p, slices.Max(p)) != label {
 			missed[i] = 1
 		}

@@ -23,9 +23,11 @@ type adjustDesk struct {
 type adjustText struct {
 	at     []int     // places in inputs
 	values []float64 // their values
-	sums   []float64 // of the base model, over its temperature
+	sums   []float64 // of the base model, over the temperature of the text's kind
 	aim    []float64 // a distribution over labels
 	weight float64
+
+	setting model.Setting
 }
 
 // fold spreads names evenly, in another way for each seed.
@@ -38,24 +40,20 @@ func newDesk(c *Adjusting) (*adjustDesk, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader, err := model.NewReader(c.Base.Concepts)
-	if err != nil {
-		return nil, err
-	}
 	d := &adjustDesk{base: c.Base, learnt: len(c.Learnt)}
 	for _, s := range c.Learnt {
 		label := slices.Index(c.Base.Labels, s.Label)
 		if label < 0 {
 			return nil, fmt.Errorf("%w: the label %.64q, and the model knows %q", ErrData, s.Label, c.Base.Labels)
 		}
-		t := d.text(reader.Vector(s.Text), c.Base)
+		t := d.text(m, s.Text)
 		t.aim = make([]float64, len(c.Base.Labels))
 		t.aim[label] = 1
 		d.texts = append(d.texts, t)
 	}
 	d.weigh(c.Learnt)
 	for _, text := range c.Anchors {
-		t := d.text(reader.Vector(text), c.Base)
+		t := d.text(m, text)
 		t.aim = make([]float64, len(c.Base.Labels))
 		spread(t.sums, t.aim)
 		t.weight = anchored * float64(d.learnt) / float64(len(c.Anchors))
@@ -72,7 +70,7 @@ func (d *adjustDesk) check(m *model.Model, c *Adjusting) error {
 		m.Probabilities([]byte(s.Text), said)
 		spread(d.texts[i].sums, own)
 		for l := range own {
-			own[l] = own[l]*(1-c.Base.Doubt) + c.Base.Doubt/float64(len(own))
+			own[l] = own[l]*(1-d.texts[i].setting.Doubt) + d.texts[i].setting.Doubt/float64(len(own))
 			if math.Abs(own[l]-said[l]) > 1e-3 {
 				return fmt.Errorf("%w: a text has the probability %v by the artefact, %v by the model", ErrData, own[l],
 					said[l])
@@ -82,8 +80,11 @@ func (d *adjustDesk) check(m *model.Model, c *Adjusting) error {
 	return nil
 }
 
-// text is a vector as the base model weighs it. Its places are the numbers of inputs until number is called.
-func (d *adjustDesk) text(v model.Vector, a *model.Artefact) (t adjustText) {
+// text is one as the base model weighs it. Its places are the numbers of inputs until number is called.
+func (d *adjustDesk) text(m *model.Model, text string) (t adjustText) {
+	a := d.base
+	v, set := m.Reading(text)
+	t.setting = set
 	square, row := 0.0, 0
 	for i, k := range v.Keys {
 		at, known := slices.BinarySearch(a.Keys[row:], k)
@@ -110,8 +111,9 @@ func (d *adjustDesk) text(v model.Vector, a *model.Artefact) (t adjustText) {
 			}
 		}
 	}
+	t.sums[slices.Index(a.Labels, model.Reject)] += set.Shift
 	for c := range t.sums {
-		t.sums[c] /= a.Temperature
+		t.sums[c] /= set.Temperature
 	}
 	return t
 }
