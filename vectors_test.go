@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// claims says of every case of other systems which test shows it here, as "package#test", or why it differs.
-// A claim that begins with "differs: " is a deviation on purpose; one that begins with "open: " is shown by no test yet.
+// claims says of every case of other systems which test shows it here, as "package#test", or why it differs. A claim
+// that begins with "differs: " is a deviation on purpose; one that begins with "open: " is shown by no test yet.
 var claims = map[string]map[string]string{
 	"breakers.json": {
 		"opens_on_nth_consecutive_failure":    "routing/fleet#TestBreakerGoesThroughItsStates",
@@ -45,13 +45,14 @@ var claims = map[string]map[string]string{
 		"token_load_linear":                        "routing/plugins#TestTokenLoadRatesTokensInFlight",
 		"token_load_adds_uncached_of_this_request": "routing/plugins#TestTokenLoadRatesTokensInFlight",
 		"prefix_ratio_with_length_bonus":           "routing/plugins#TestCacheAffinityMayRewardLongMatches",
-		"adapter_affinity_tiers":                   "routing/plugins#TestLoRAAffinityPrefersWhoHasTheAdapterThenWhoHasRoom",
-		"max_score_pick_k":                         "routing/plugins#TestMaxScoreRanksTheBest",
-		"weighted_random_is_proportional":          "routing/plugins#TestWeightedRandomIsProportional",
-		"slo_headroom_tiers":                       "routing/plugins#TestHeadroomTierKeepsWhoIsInTime",
-		"saturation_is_mean_of_max_ratio":          "open: saturation of a fleet",
-		"slo_deadline_queue_order":                 "open: order of deadlines",
-		"longest_prefix_with_tiers":                "open: scores by tier in blocks",
+		"adapter_affinity_tiers": "routing/plugins" +
+			"#TestLoRAAffinityPrefersWhoHasTheAdapterThenWhoHasRoom",
+		"max_score_pick_k":                "routing/plugins#TestMaxScoreRanksTheBest",
+		"weighted_random_is_proportional": "routing/plugins#TestWeightedRandomIsProportional",
+		"slo_headroom_tiers":              "routing/plugins#TestHeadroomTierKeepsWhoIsInTime",
+		"saturation_is_mean_of_max_ratio": "open: saturation of a fleet",
+		"slo_deadline_queue_order":        "open: order of deadlines",
+		"longest_prefix_with_tiers":       "open: scores by tier in blocks",
 	},
 	"kv_pool_vllm.json": {
 		"prefill_miss_allocates_ceil_blocks":         "kvpool#TestPromptTakesBlocksInOrderAndCachesTheFullOnes",

@@ -123,7 +123,8 @@ func TestTrainingAndEvaluatingOnWhatCannotBeUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"evaluate", filepath.Join(dir, "none")}, {"evaluate", bad}, {"evaluate", bad + ".txt"}, {"evaluate", good, "--model", bad},
+		{"evaluate", filepath.Join(dir, "none")}, {"evaluate", bad}, {"evaluate", bad + ".txt"},
+		{"evaluate", good, "--model", bad},
 		{"evaluate", good, "--model", filepath.Join(dir, "none")},
 		{"train", "--data", bad, "--dev", good, "--out", filepath.Join(dir, "x")},
 		{"train", "--data", good, "--dev", bad, "--out", filepath.Join(dir, "x")},

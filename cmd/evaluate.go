@@ -26,9 +26,10 @@ type evaluateFlags struct {
 func evaluateCommand() *cobra.Command {
 	var f evaluateFlags
 	c := &cobra.Command{
-		Use:   "evaluate FILE",
-		Short: "How the classifier does on labelled texts (JSONL, gzipped or not: text, label, tier) or questions (.txt)",
-		Args:  exactlyOne("FILE"),
+		Use: "evaluate FILE",
+		Short: "How the classifier does on labelled texts (JSONL, gzipped or not: text, label, tier) or questions " +
+			"(.txt)",
+		Args: exactlyOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

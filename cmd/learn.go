@@ -84,7 +84,8 @@ func (f *trainFlags) better(u *inUse, l *learnt, learn []train.Sample) (a *model
 	return a, dev, err
 }
 
-// writeOut writes the artefact, and the reliability diagram if one is asked for. It returns the artefact's size in bytes.
+// writeOut writes the artefact, and the reliability diagram if one is asked for. It returns the artefact's size in
+// bytes.
 func (f *trainFlags) writeOut(a *model.Artefact, r *train.Report) (size int, err error) {
 	raw, err := a.Encode()
 	if err != nil {
@@ -150,7 +151,8 @@ func writeChange(w io.Writer, what string, c *train.Change) {
 	} {
 		fmt.Fprintf(w, "%s\t%.3f\t%.3f\n", row.name, row.before, row.after)
 	}
-	fmt.Fprintf(w, "verdicts\t%d of %d change: %d right now, %d wrong now (by chance: p = %.3f)\n", c.Changed, c.Samples,
+	fmt.Fprintf(w, "verdicts\t%d of %d change: %d right now, %d wrong now (by chance: p = %.3f)\n", c.Changed,
+		c.Samples,
 		c.Gained, c.Lost, c.Chance)
 	for _, move := range slices.Sorted(maps.Keys(c.Moves)) {
 		fmt.Fprintf(w, "\t%s\t%d\n", move, c.Moves[move])

@@ -27,7 +27,8 @@ func octet(args ...string) (string, error) {
 	return out.String(), err
 }
 
-// wardStream writes the records of n duels about texts of a hospital, which stl wins, and of a shop, which systems wins.
+// wardStream writes the records of n duels about texts of a hospital, which stl wins, and of a shop, which systems
+// wins.
 func wardStream(t *testing.T, n int, withText bool) string {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(1, 1))
@@ -123,7 +124,8 @@ shadow: {file: %q}
 	figures, err := octet("train", "--from-calibration", "config", "--config", file, "--json", "-", "--out",
 		filepath.Join(dir, "next.octet"))
 	var l learnt
-	if err != nil || json.Unmarshal([]byte(figures), &l) != nil || l.Counts.Ambiguous != 100 || l.Counts.Lessons != 100 ||
+	if err != nil || json.Unmarshal([]byte(figures), &l) != nil || l.Counts.Ambiguous != 100 ||
+		l.Counts.Lessons != 100 ||
 		l.Classes["Algo"] == nil || len(l.Classes) != 1 {
 		t.Errorf("%s\n%v", figures, err) // systems has two labels, and stl has Algo
 	}
@@ -136,14 +138,16 @@ func TestCalibrationRecordsAreTrainedOnBesideOtherData(t *testing.T) {
 		var lines bytes.Buffer
 		for i := range 60 {
 			label := []string{"STL", "Systems", "reject"}[i%3]
-			fmt.Fprintf(&lines, `{"text":"%s %s number %d","label":%q,"source":"%s%d"}`+"\n", label, label, i, label, source,
+			fmt.Fprintf(&lines, `{"text":"%s %s number %d","label":%q,"source":"%s%d"}`+"\n", label, label, i, label,
+				source,
 				i%4)
 		}
 		if err := os.WriteFile(path, lines.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	text, err := octet("train", "--data", data, "--dev", dev, "--examples", "none", "--from-calibration", stream, "--out",
+	text, err := octet("train", "--data", data, "--dev", dev, "--examples", "none", "--from-calibration", stream,
+		"--out",
 		filepath.Join(dir, "next.octet"))
 	if err != nil || !strings.Contains(text, "trained anew") || !strings.Contains(text, "dev ") {
 		t.Errorf("%s\n%v", text, err)
@@ -178,9 +182,10 @@ func TestWhatCannotBeLearntFromIsATypedFault(t *testing.T) {
 		"config without one": {[]string{"--from-calibration", "config"}, "--config", true},
 		"no stream":          {[]string{"--from-calibration", "kafka://a"}, "no calibration stream", true},
 		"a password":         {[]string{"--from-calibration", "redis://u:p@a:1"}, "HOST:PORT", true},
-		"two of a kind":      {[]string{"--from-calibration", "redis://a:1", "--from-calibration", "redis://b:1"}, "second", true},
-		"all held out":       {[]string{"--from-calibration", good, "--hold-out", "1"}, "--hold-out", true},
-		"neither":            {nil, "--from-calibration", true},
+		"two of a kind": {[]string{"--from-calibration", "redis://a:1", "--from-calibration", "redis://b:1"},
+			"second", true},
+		"all held out": {[]string{"--from-calibration", good, "--hold-out", "1"}, "--hold-out", true},
+		"neither":      {nil, "--from-calibration", true},
 	} {
 		args := append([]string{"train", "--out", filepath.Join(dir, "x.octet")}, row.args...)
 		out, err := octet(args...)

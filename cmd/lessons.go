@@ -56,7 +56,8 @@ func (f *lessonFlags) sources() (files []string, from streamFlags, err error) {
 		case !server:
 			files = append(files, s)
 		case host == "" || strings.Contains(host, "@"):
-			return nil, from, usageError{errors.New("a server is HOST:PORT here; one with a password is named by --config")}
+			return nil, from, usageError{
+				errors.New("a server is HOST:PORT here; one with a password is named by --config")}
 		case scheme == "redis" && from.redis == "":
 			from.redis = host
 			if path != "" {
@@ -139,7 +140,8 @@ func (u *inUse) replaces(out string) error {
 	a, errA := os.Stat(u.path)
 	b, errB := os.Stat(out)
 	if errA == nil && errB == nil && os.SameFile(a, b) || filepath.Clean(u.path) == filepath.Clean(out) {
-		return usageError{errors.New("--out is the model in use, which a gateway that runs would replace at once; name another file")}
+		return usageError{errors.New(
+			"--out is the model in use, which a gateway that runs would replace at once; name another file")}
 	}
 	return nil
 }

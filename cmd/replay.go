@@ -163,7 +163,8 @@ func (f *replayFlags) run(cmd *cobra.Command, path string) error {
 	return f.report(cmd.OutOrStdout(), &out)
 }
 
-// checkReading returns what a trace cannot be read by: zero means a default for a Reading, and nothing on a command line.
+// checkReading returns what a trace cannot be read by: zero means a default for a Reading, and nothing on a command
+// line.
 func (f *replayFlags) checkReading() error {
 	switch {
 	case f.reading.SessionRate == 0:

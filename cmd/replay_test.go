@@ -51,7 +51,8 @@ func replayOnce(t *testing.T, args ...string) (string, error) {
 func TestReplayComparesProfilesAndRepeatsItself(t *testing.T) {
 	trace, dir := traceFile(t, 90, ""), t.TempDir()
 	svg, figures := filepath.Join(dir, "plot.svg"), filepath.Join(dir, "figures.json")
-	args := []string{trace, "--profiles", "default,random,round-robin,oracle,endless-cache,dynamo-kv", "--replicas", "3", "--rate",
+	args := []string{trace, "--profiles", "default,random,round-robin,oracle,endless-cache,dynamo-kv", "--replicas",
+		"3", "--rate",
 		"2", "--seed", "7", "--capacity", "--ttft-goal", "500ms", "--svg", svg, "--json", figures}
 	table, err := replayOnce(t, args...)
 	if err != nil {

@@ -33,10 +33,13 @@ func trainCommand() *cobra.Command {
 			"\"organisation/repository\" the organisation is the family.\n" +
 			"The families are dealt into N folds; one that is more than an N-th of all texts is never left out.\n\n" +
 			"With --from-calibration it learns from what shadow traffic has left, where shadow.prompts: text has " +
-			"recorded the texts: a text is labelled with the\nspecialist whose answer passed its verdicts, or was the " +
+			"recorded the texts: a text is labelled with the\nspecialist whose answer passed its verdicts, or was " +
+			"the " +
 			"better one of two. With --data these are trained on beside the others; without, the\nmodel in use " +
-			"(--model) is adjusted, and needs no other data. A part is held out, near twins together, and the figures " +
-			"before and after are of it.\nThe artefact goes to --out; what a gateway uses is not touched, and no text " +
+			"(--model) is adjusted, and needs no other data. A part is held out, near twins together, and the " +
+			"figures " +
+			"before and after are of it.\nThe artefact goes to --out; what a gateway uses is not touched, and no " +
+			"text " +
 			"is printed.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },

@@ -50,8 +50,8 @@ func OpenTurn(dst []byte, role string) []byte {
 // CloseTurn appends what stands after a message.
 func CloseTurn(dst []byte) []byte { return append(dst, "<|end|>\n"...) }
 
-// ParseChat returns the messages of a chat as RenderChat renders it, or false if text does not begin as one. An open turn
-// without content is left out. A mark inside a message is content unless a turn, or nothing, stands behind it.
+// ParseChat returns the messages of a chat as RenderChat renders it, or false if text does not begin as one. An open
+// turn without content is left out. A mark inside a message is content unless a turn, or nothing, stands behind it.
 func ParseChat(text string) (messages []Message, is bool) {
 	role, rest, open := opened(text)
 	if !open {

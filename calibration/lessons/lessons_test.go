@@ -26,8 +26,9 @@ func entry(t *testing.T, r calibration.Record) []byte {
 
 // duel is the comparison of a request: primary's answer and shadow's.
 func duel(receipt, text string, class calibration.Class, primary, shadow string) calibration.Record {
-	return calibration.Record{Example: &calibration.Example{Receipt: receipt, Primary: calibration.Lane{Specialist: primary},
-		Shadow: calibration.Lane{Specialist: shadow}, Prompt: calibration.Text{Text: text},
+	return calibration.Record{Example: &calibration.Example{Receipt: receipt,
+		Primary: calibration.Lane{Specialist: primary},
+		Shadow:  calibration.Lane{Specialist: shadow}, Prompt: calibration.Text{Text: text},
 		Comparison: calibration.Comparison{Class: class}}}
 }
 
@@ -58,27 +59,46 @@ func TestATextIsLabelledByWhatIsKnownOfItsAnswers(t *testing.T) {
 		label   string // empty: none
 		want    Counts // but for Records and Lessons
 	}{
-		"the shadow won":         {[]calibration.Record{duel("r", text, "shadow_better", "debug", "stl")}, "STL", Counts{}},
-		"the primary won":        {[]calibration.Record{duel("r", text, "primary_better", "debug", "stl")}, "Debug", Counts{}},
-		"agreed":                 {[]calibration.Record{duel("r", text, "agree", "debug", "stl")}, "", Counts{Undecided: 1}},
-		"they differ":            {[]calibration.Record{duel("r", text, "differ", "debug", "stl")}, "", Counts{Undecided: 1}},
-		"a stricter review":      {[]calibration.Record{duel("r", text, "shadow_stricter", "debug", "stl")}, "", Counts{Undecided: 1}},
-		"it passed":              {[]calibration.Record{duel("r", text, "agree", "debug", "stl"), verdict("r", "debug", true)}, "Debug", Counts{}},
-		"it failed":              {[]calibration.Record{duel("r", text, "agree", "debug", "stl"), verdict("r", "debug", false)}, "", Counts{Wrong: 1}},
-		"one of two failed":      {[]calibration.Record{duel("r", text, "agree", "debug", "stl"), verdict("r", "debug", true), verdict("r", "debug", false)}, "", Counts{Wrong: 1}},
-		"failed, the shadow won": {[]calibration.Record{duel("r", text, "shadow_better", "debug", "stl"), verdict("r", "debug", false)}, "STL", Counts{}},
-		"passed, and won":        {[]calibration.Record{duel("r", text, "primary_better", "debug", "stl"), verdict("r", "debug", true)}, "Debug", Counts{}},
-		"passed, and lost":       {[]calibration.Record{duel("r", text, "shadow_better", "debug", "stl"), verdict("r", "debug", true)}, "", Counts{Contradictory: 1}},
-		"failed, and won":        {[]calibration.Record{duel("r", text, "primary_better", "debug", "stl"), verdict("r", "debug", false)}, "", Counts{Contradictory: 1}},
-		"two answered":           {[]calibration.Record{duel("r", text, "agree", "debug", "stl"), verdict("r", "debug", true), verdict("r", "stl", true)}, "", Counts{Contradictory: 1}},
-		"a verdict alone":        {[]calibration.Record{verdict("r", "debug", true)}, "", Counts{WithoutText: 1}},
-		"no text":                {[]calibration.Record{duel("r", "", "shadow_better", "debug", "stl")}, "", Counts{WithoutText: 1}},
-		"nothing is asked":       {[]calibration.Record{duel("r", "<|system|>\nx<|end|>\n", "shadow_better", "debug", "stl")}, "", Counts{WithoutText: 1}},
-		"no label":               {[]calibration.Record{duel("r", text, "shadow_better", "debug", "new")}, "", Counts{Unmapped: 1}},
-		"two labels":             {[]calibration.Record{duel("r", text, "shadow_better", "debug", "both")}, "", Counts{Ambiguous: 1}},
-		"twice":                  {[]calibration.Record{duel("r", text, "shadow_better", "debug", "stl"), duel("s", text, "primary_better", "stl", "debug")}, "STL", Counts{Repeated: 1}},
-		"twice, otherwise":       {[]calibration.Record{duel("r", text, "shadow_better", "debug", "stl"), duel("s", text, "shadow_better", "stl", "debug")}, "", Counts{Contradictory: 2}},
-	} { //nolint:lll // a table
+		"the shadow won": {[]calibration.Record{duel("r", text, "shadow_better", "debug", "stl")}, "STL",
+			Counts{}},
+		"the primary won": {[]calibration.Record{duel("r", text, "primary_better", "debug", "stl")}, "Debug",
+			Counts{}},
+		"agreed": {[]calibration.Record{duel("r", text, "agree", "debug", "stl")}, "",
+			Counts{Undecided: 1}},
+		"they differ": {[]calibration.Record{duel("r", text, "differ", "debug", "stl")}, "",
+			Counts{Undecided: 1}},
+		"a stricter review": {[]calibration.Record{duel("r", text, "shadow_stricter", "debug", "stl")}, "",
+			Counts{Undecided: 1}},
+		"it passed": {[]calibration.Record{duel("r", text, "agree", "debug", "stl"),
+			verdict("r", "debug", true)}, "Debug", Counts{}},
+		"it failed": {[]calibration.Record{duel("r", text, "agree", "debug", "stl"),
+			verdict("r", "debug", false)}, "", Counts{Wrong: 1}},
+		"one of two failed": {[]calibration.Record{duel("r", text, "agree", "debug", "stl"),
+			verdict("r", "debug", true), verdict("r", "debug", false)}, "", Counts{Wrong: 1}},
+		"failed, the shadow won": {[]calibration.Record{duel("r", text, "shadow_better", "debug", "stl"),
+			verdict("r", "debug", false)}, "STL", Counts{}},
+		"passed, and won": {[]calibration.Record{duel("r", text, "primary_better", "debug", "stl"),
+			verdict("r", "debug", true)}, "Debug", Counts{}},
+		"passed, and lost": {[]calibration.Record{duel("r", text, "shadow_better", "debug", "stl"),
+			verdict("r", "debug", true)}, "", Counts{Contradictory: 1}},
+		"failed, and won": {[]calibration.Record{duel("r", text, "primary_better", "debug", "stl"),
+			verdict("r", "debug", false)}, "", Counts{Contradictory: 1}},
+		"two answered": {[]calibration.Record{duel("r", text, "agree", "debug", "stl"),
+			verdict("r", "debug", true), verdict("r", "stl", true)}, "", Counts{Contradictory: 1}},
+		"a verdict alone": {[]calibration.Record{verdict("r", "debug", true)}, "", Counts{WithoutText: 1}},
+		"no text": {[]calibration.Record{duel("r", "", "shadow_better", "debug", "stl")}, "",
+			Counts{WithoutText: 1}},
+		"nothing is asked": {[]calibration.Record{duel("r", "<|system|>\nx<|end|>\n", "shadow_better", "debug",
+			"stl")}, "", Counts{WithoutText: 1}},
+		"no label": {[]calibration.Record{duel("r", text, "shadow_better", "debug", "new")}, "",
+			Counts{Unmapped: 1}},
+		"two labels": {[]calibration.Record{duel("r", text, "shadow_better", "debug", "both")}, "",
+			Counts{Ambiguous: 1}},
+		"twice": {[]calibration.Record{duel("r", text, "shadow_better", "debug", "stl"),
+			duel("s", text, "primary_better", "stl", "debug")}, "STL", Counts{Repeated: 1}},
+		"twice, otherwise": {[]calibration.Record{duel("r", text, "shadow_better", "debug", "stl"),
+			duel("s", text, "shadow_better", "stl", "debug")}, "", Counts{Contradictory: 2}},
+	} {
 		for _, backwards := range []bool{false, true} {
 			records := slices.Clone(row.records)
 			if backwards {
@@ -110,9 +130,12 @@ func TestATextIsLabelledByWhatIsKnownOfItsAnswers(t *testing.T) {
 
 // The text of a lesson is what the cascade shows a model: the last question, without system and assistant.
 func TestALessonIsWhatTheClassifierSaw(t *testing.T) {
-	question := "What does std::move do to a vector that is returned from a function by value, and when does it not help?"
-	chat := "<|system|>\nYou are of ACME.<|end|>\n<|user|>\nhello<|end|>\n<|assistant|>\nHow can I help?<|end|>\n<|user|>\n" +
-		question + "<|end|>\n<|assistant|>\n"
+	question :=
+		"What does std::move do to a vector that is returned from a function by value, and when does it not help?"
+	chat :=
+		"<|system|>\nYou are of ACME.<|end|>\n<|user|>\nhello<|end|>\n<|assistant|>\nHow can I " +
+			"help?<|end|>\n<|user|>\n" +
+			question + "<|end|>\n<|assistant|>\n"
 	for _, prompt := range []string{chat, question} {
 		got, _, err := of(t, 0.5, duel("r", prompt, "shadow_better", "debug", "stl"))
 		if err != nil || got[0].Text != question {
@@ -134,7 +157,8 @@ func corpus(n int) (records []calibration.Record, twins [][2]int) {
 	texts := make([]string, n)
 	for i := range texts {
 		own := sentence()
-		prompt := "<|system|>\npreamble<|end|>\n<|user|>\nplease answer this question of a user as well as you can: " + own +
+		prompt := "<|system|>\npreamble<|end|>\n<|user|>\nplease answer this question of a user as well as you can: " +
+			own +
 			"<|end|>\n<|assistant|>\n"
 		switch {
 		case i%3 == 1: // a few words of the one before are others

@@ -62,7 +62,7 @@ func (r *Records) at(receipt string) *evidence {
 
 func (e *evidence) example(x *calibration.Example) {
 	e.shown, e.opening = seen(x.Prompt.Text)
-	switch x.Class {
+	switch x.Class { //nolint:exhaustive // the others say nothing of which is better
 	case calibration.PrimaryBetter:
 		e.better, e.worse = x.Primary.Specialist, x.Shadow.Specialist
 	case calibration.ShadowBetter:

@@ -115,9 +115,7 @@ func (n *notes) read(text string, c *concepts) {
 // match notes the literals that begin here.
 func (n *notes) match(text string, c *concepts) {
 	n.starts++
-	for _, l := range c.single[text[0]] {
-		n.literals = append(n.literals, l)
-	}
+	n.literals = append(n.literals, c.single[text[0]]...)
 	if len(text) == 1 {
 		return
 	}

@@ -1,6 +1,6 @@
 // Package remote asks a classifier of the operator's own over HTTP.
 //
-//	text ─▶ excerpt ─▶ breaker ─▶ POST {"text","labels"} ─▶ {"probabilities":{label: p}} ─▶ one probability a specialist
+//	text ─▶ excerpt ─▶ breaker ─▶ POST {"text","labels"} ─▶ {"probabilities":{label: p}} ─▶ a probability each
 //	                     │                │                        │
 //	                 suspended   timeout, unreachable,         malformed
 //	                             status, too_large
@@ -15,6 +15,6 @@
 //     the client, its tenant or its headers. No proxy is asked, no redirect followed.
 //  3. At most 64 KiB of an answer are read. An answer is believed if every label is known, every value is a finite
 //     number of at least 0, no label is there twice, and the sum is 1 within a hundredth.
-//  4. After five failures in a row the service is not asked for five seconds; then one question tries it. A request that
-//     ended before its answer is no failure.
+//  4. After five failures in a row the service is not asked for five seconds; then one question tries it. A request
+//     that ended before its answer is no failure.
 package remote

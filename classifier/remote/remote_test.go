@@ -100,8 +100,10 @@ func TestWhatIsNoDistributionIsOneTypedOutage(t *testing.T) {
 		"members twice":  {says(`{"probabilities":{"algo":1},"probabilities":{"stl":1}}`), classifier.OutageMalformed},
 		"more behind it": {says(`{"probabilities":{"algo":1}} {}`), classifier.OutageMalformed},
 		"oversize":       {says(`{"probabilities":{"algo":1}}` + strings.Repeat(" ", big)), classifier.OutageTooLarge},
-		"status 500":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, classifier.OutageStatus},
-		"status 204":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, classifier.OutageStatus},
+		"status 500": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+			classifier.OutageStatus},
+		"status 204": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) },
+			classifier.OutageStatus},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/" { // a redirect that is followed would be answered well
 				says(`{"probabilities":{"algo":1}}`)(w, r)
@@ -114,7 +116,8 @@ func TestWhatIsNoDistributionIsOneTypedOutage(t *testing.T) {
 			_, _ = io.WriteString(w, `{"probabilities":{"algo":1}}`)
 		}, classifier.OutageUnreachable},
 	} {
-		_, err := bound(t, serve(t, row.handle), time.Minute).Ask(t.Context(), []byte("secret text"), make([]float64, 3))
+		_, err := bound(t, serve(t, row.handle), time.Minute).Ask(t.Context(), []byte("secret text"),
+			make([]float64, 3))
 		var got classifier.Outage
 		if !errors.As(err, &got) || got != row.want || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want %s", name, err, row.want)

@@ -35,9 +35,9 @@ const (
 
 // Adjust returns the artefact of a model whose weights are pulled to those of the base one by a squared penalty. How
 // strongly is chosen by cross-validation over groups. Weights alone are learnt, of features that the base model knows:
-// its biases, temperature and doubt stay, as calibration records are no fair sample of all requests. Where no strength is
-// better than the base by more than two standard errors, in its loss and in how many texts are right, the artefact is the
-// base's, unchanged. Errors wrap ErrData.
+// its biases, temperature and doubt stay, as calibration records are no fair sample of all requests. Where no strength
+// is better than the base by more than two standard errors, in its loss and in how many texts are right, the artefact
+// is the base's, unchanged. Errors wrap ErrData.
 func Adjust(c Adjusting) (*model.Artefact, *Adjusted, error) {
 	d, err := newDesk(&c)
 	if err != nil {

@@ -25,7 +25,8 @@ func jargon(n int, seed uint64, label func(i int, dice *rand.Rand) string) (samp
 		for range 12 {
 			text = append(text, words[about][dice.IntN(8)])
 		}
-		samples = append(samples, Sample{Text: strings.Join(text, " "), Label: label(i, dice), Source: fmt.Sprint(seed, i)})
+		samples = append(samples,
+			Sample{Text: strings.Join(text, " "), Label: label(i, dice), Source: fmt.Sprint(seed, i)})
 	}
 	return samples
 }
@@ -131,8 +132,8 @@ func TestTheSlopeIsTheLosss(t *testing.T) {
 	}
 	d.loss(at, slope, 0.1, folds, 1)
 	for range 40 {
-		i, was := dice.IntN(n), 0.0
-		was = at[i]
+		i := dice.IntN(n)
+		was := at[i]
 		at[i] = was + 1e-5
 		up := d.loss(at, nil, 0.1, folds, 1)
 		at[i] = was - 1e-5

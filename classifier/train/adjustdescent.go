@@ -10,8 +10,9 @@ const (
 	adjustEnough = 1e-4 // the gradient's length beside the first one's, at which a fit is done
 )
 
-// fit returns the change of weights, inputs × labels, that is best for all texts but those of a part; -1 leaves none out.
-// It is the one minimum of a convex loss, found by Nesterov's descent with steps that are halved where they are too long.
+// fit returns the change of weights, inputs × labels, that is best for all texts but those of a part; -1 leaves none
+// out. It is the one minimum of a convex loss, found by Nesterov's descent with steps that are halved where they are
+// too long.
 func (d *adjustDesk) fit(strength float64, folds []int, without int) []float64 {
 	n := len(d.inputs) * len(d.base.Labels)
 	at, ahead, next := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -48,8 +49,8 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// loss is the mean logarithmic loss with a change of weights, and the pull's; it adds the gradient to slope, unless that
-// is nil.
+// loss is the mean logarithmic loss with a change of weights, and the pull's; it adds the gradient to slope, unless
+// that is nil.
 func (d *adjustDesk) loss(change, slope []float64, strength float64, folds []int, without int) float64 {
 	labels := len(d.base.Labels)
 	whole := strength / 2 * dot(change, change)

@@ -9,14 +9,15 @@ import (
 
 // Change is what taking one model in another's place would change on labelled texts.
 type Change struct {
-	Samples int            `json:"samples"`
-	Before  *Report        `json:"before"`
-	After   *Report        `json:"after"`
-	Changed int            `json:"changed"` // texts whose first choice is another one
-	Gained  int            `json:"gained"`  // that are right now, and were wrong
-	Lost    int            `json:"lost"`    // that are wrong now, and were right
-	Chance  float64        `json:"chance"`  // that so uneven a split of gained and lost is chance: the sign test, two-sided
-	Moves   map[string]int `json:"moves"`   // "from>to" to how many
+	Samples int     `json:"samples"`
+	Before  *Report `json:"before"`
+	After   *Report `json:"after"`
+	Changed int     `json:"changed"` // texts whose first choice is another one
+	Gained  int     `json:"gained"`  // that are right now, and were wrong
+	Lost    int     `json:"lost"`    // that are wrong now, and were right
+	// that so uneven a split of gained and lost is chance: the sign test, two-sided
+	Chance float64        `json:"chance"`
+	Moves  map[string]int `json:"moves"` // "from>to" to how many
 }
 
 // Compare asks two models of the same labels about texts. Errors wrap ErrData.

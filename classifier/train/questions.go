@@ -40,8 +40,8 @@ func TrainedQuestions() *Questions {
 	return q
 }
 
-// ReadQuestions reads the format of testdata/questions, which the head of trained.txt describes. Errors wrap ErrData and
-// say which line, or which topic lacks something.
+// ReadQuestions reads the format of testdata/questions, which the head of trained.txt describes. Errors wrap ErrData
+// and say which line, or which topic lacks something.
 func ReadQuestions(text string) (*Questions, error) {
 	r := &questionReader{frames: map[string][]string{}}
 	for n, line := range strings.Split(text, "\n") {

@@ -55,7 +55,7 @@ func TestAQuestionIsAskedInTenWordings(t *testing.T) {
 }
 
 func TestQuestionsThatCannotBeUsedAreAnError(t *testing.T) {
-	change := func(old, new string) string { return strings.Replace(oneTopic, old, new, 1) }
+	change := func(from, to string) string { return strings.Replace(oneTopic, from, to, 1) }
 	for name, text := range map[string]string{
 		"nothing": "", "no topic": oneTopic[:strings.Index(oneTopic, "== Algo")],
 		"a line before the first topic": "? Why?\n" + oneTopic, "no name": change("Algo · heaps", "Algo"),

@@ -22,7 +22,8 @@ var forms = [...]string{
 	"Is %s a good idea here?", "Is it possible to combine %s with %s?", "Why is %s so hard?", "Why does %s fail?",
 	"I have a problem with %s.", "I don't understand %s.", "%s: what are the common mistakes?", "%s is slow, why?",
 	"We have %s and it does not behave as expected, could it be %s?", "%s in my project gives strange results",
-	"Where do I start with %s?", "What should I know about %s?", "Does %s still matter today?", "Which is better, %s or %s?",
+	"Where do I start with %s?", "What should I know about %s?", "Does %s still matter today?",
+	"Which is better, %s or %s?",
 	"My colleague suggests %s instead of %s. Who is right?", "I am trying to understand %s. How is it related to %s?",
 	"I tried %s and then %s, and neither helped.", "What happens with %s when there are many of them?",
 	"Review my idea: %s, with %s on top.", "What do I need for %s?", "Is there an alternative to %s?",
@@ -40,8 +41,10 @@ var deeds = [...]string{
 
 // sights are how people ask about what they see.
 var sights = [...]string{
-	"Why is it that %s?", "%s, why?", "%s. What can I do?", "%s", "I see that %s.", "It seems that %s, and I don't know why.",
-	"What does it mean if %s?", "What can be the reason that %s?", "How do I prevent that %s?", "help, %s", "since yesterday %s",
+	"Why is it that %s?", "%s, why?", "%s. What can I do?", "%s", "I see that %s.",
+	"It seems that %s, and I don't know why.",
+	"What does it mean if %s?", "What can be the reason that %s?", "How do I prevent that %s?", "help, %s",
+	"since yesterday %s",
 	"In my program %s.", "What happens when %s?", "Sometimes %s and sometimes %s.", "I think that %s. Is that right?",
 	"how come %s", "%s. How do I fix that?", "%s. Is that normal?",
 }

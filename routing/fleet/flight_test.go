@@ -164,8 +164,8 @@ func crowd(r *fleet.Replica, now time.Time, n, tokens int, base, share time.Dura
 	return now
 }
 
-// A replica whose tokens take 5 ms, and 2 ms for each sequence: a request more holds an answer of 101 tokens up by 0.2 s.
-// A crowd that is always the same says nothing of that, and what was found before stays.
+// A replica whose tokens take 5 ms, and 2 ms for each sequence: a request more holds an answer of 101 tokens up by 0.2
+// s. A crowd that is always the same says nothing of that, and what was found before stays.
 func TestPaceFindsWhatARequestDoesToOthers(t *testing.T) {
 	_, all := filled(t, 1)
 	r, now := all[0], time.Unix(0, 0)

@@ -50,7 +50,8 @@ func TestTurnoverOfAPoolOfUnknownSizeIsNone(t *testing.T) {
 	}
 }
 
-// A fuller pool, a longer queue and a longer prompt never mean a shorter wait, whether the load is sampled or asked for.
+// A fuller pool, a longer queue and a longer prompt never mean a shorter wait, whether the load is sampled or asked
+// for.
 func TestTurnoverGrowsWithEach(t *testing.T) {
 	draw := rand.New(rand.NewPCG(5, 6))
 	at := func(usage float64, waiting int, need float64) float64 {

@@ -30,9 +30,9 @@ type leastWork struct {
 // newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; stream_weight
 // (default 0.1) is what a second counts by which an answer in flight is held up, memory_weight (default 1) one of
 // waiting for free blocks; active_seconds (default 0) is what a request in flight costs whatever is measured;
-// assumed_rate (default 8000) is the prompt tokens a second of a replica without a measurement, where no other candidate
-// has one either; cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier saves, of what
-// one in the GPU saves: by tier-depths. Without tier-depths in the profile all tiers are alike.
+// assumed_rate (default 8000) is the prompt tokens a second of a replica without a measurement, where no other
+// candidate has one either; cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier
+// saves, of what one in the GPU saves: by tier-depths. Without tier-depths in the profile all tiers are alike.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		s := &leastWork{

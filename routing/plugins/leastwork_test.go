@@ -159,8 +159,8 @@ func TestLeastWorkCountsAnswersAndBlocks(t *testing.T) {
 	}
 }
 
-// A replica that holds more of the prompt, has less to prefill, fewer answers in flight or more free blocks never scores
-// lower for it, whatever else is so.
+// A replica that holds more of the prompt, has less to prefill, fewer answers in flight or more free blocks never
+// scores lower for it, whatever else is so.
 func TestLeastWorkIsMonotone(t *testing.T) {
 	draw := rand.New(rand.NewPCG(11, 12))
 	now := time.Unix(1e6, 0)

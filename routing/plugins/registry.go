@@ -19,6 +19,8 @@ type Deps struct {
 }
 
 // Registry returns all plugins, those of Register included, by every name that they have.
+//
+//nolint:funlen // one literal, a line a plugin
 func Registry(d Deps) routing.Registry {
 	if d.Sessions == nil {
 		d.Sessions = NewSessions(0)

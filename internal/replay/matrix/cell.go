@@ -114,6 +114,7 @@ func (s *Setup) config(c *Cell, t *replay.Trace, m *mean) (replay.Config, replay
 	out.Blocks = max(1, int(float64(m.pool)*c.Pool)/t.Block)
 	out.Timing.Decode, out.EventDelay = c.Decode, c.Late
 	switch c.Blind {
+	case Sees:
 	case NoEvents:
 		out.Faults.NoEvents = true
 	case LateMetrics:

@@ -10,8 +10,8 @@ import (
 // near is what counts as as good: within 5 %.
 const near = 1.05
 
-// clear is what counts as better: by 10 %.
-const clear = 1.1
+// clearly is what counts as better: by 10 %.
+const clearly = 1.1
 
 // Compared is the first policy of a cell beside the best of the others. A ratio over 1 is worse than the best.
 type Compared struct {
@@ -56,7 +56,7 @@ func over(a, b float64) float64 {
 func (c *Compared) Worse() bool { return c.TTFT > near || c.Speed > near }
 
 // Better returns true if the first policy is 10 % better than the best of the others in one of the two, and not worse.
-func (c *Compared) Better() bool { return !c.Worse() && (c.TTFT < 1/clear || c.Speed < 1/clear) }
+func (c *Compared) Better() bool { return !c.Worse() && (c.TTFT < 1/clearly || c.Speed < 1/clearly) }
 
 // summary is the comparisons of several cells.
 type summary struct {
