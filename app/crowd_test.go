@@ -88,10 +88,10 @@ func (s share) p99() time.Duration {
 // The questions, and how the builtin classifier takes them with only these two specialists.
 const (
 	sureOfDebug = "My mutex deadlocks, how do I find out why with gdb"
-	// 0.49, then systems 0.37
-	unsureOfDebug = "I debug a signal handler that writes to a pipe"
-	// 0.57, then debug 0.26
-	unsureOfSystems = "read from a file descriptor until EOF, the process crashes with a segfault"
+	// 0.52, then systems 0.41
+	unsureOfDebug = "the debugger stops there when a socket is closed and waitpid returns"
+	// 0.61, then debug 0.35
+	unsureOfSystems = "gdb shows nothing when the daemon forks and waitpid returns"
 )
 
 // next is the n-th customer: of ten six are of priority -10, three of 0 and one of 10. Which are streams, how long they

@@ -92,7 +92,7 @@ func TestADeathWithManyInFlightCostsNoAnswer(t *testing.T) {
 func (w *world) oneOf(client *http.Client, i int, c *struckCrowd) {
 	id, path, kind := fmt.Sprint("r", i), "/v1/chat/completions",
 		`"stream":true,"messages":[{"role":"user","content":"x"}]`
-	seeded := i%15 == 0
+	seeded := i%6 == 0
 	switch {
 	case seeded:
 		kind = `"stream":true,"seed":7,"messages":[{"role":"user","content":"x"}]`

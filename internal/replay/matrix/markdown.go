@@ -52,9 +52,9 @@ func (m *markdown) header(cells ...string) {
 // about explains the table: by prefill rate, budget and fixed part of a step, requests of a cell, and seed.
 const about = `Written by ` + "`octet replay --matrix`; `make matrix`" + ` makes it again.
 A cell is a trace and a fleet, and all profiles play it. Engines prefill %v tokens a second in steps of at most %d;
-a step takes %v, and the cell's decode time for each sequence that gets a further token. Load 1 has engines that compute nothing twice busy for
-70 %% of the time. A base pool holds 32 of the trace's mean requests. A cell plays %d requests a replica, more of
-sessions that last longer, and %d at most. Seed %d.
+a step takes %v, and the cell's decode time for each sequence that gets a further token.
+Load 1 has engines that compute nothing twice busy for 70 %% of the time. A base pool holds 32 of the trace's mean
+requests. A cell plays %d requests a replica, more of sessions that last longer, and %d at most. Seed %d.
 
 A ratio is the profile's figure beside that of the best other one: p90 of the time to the first token, and the best
 one's tokens a second over its own. Over 1 is worse; **bold** is worse by more than 5 %%. The oracle's p90 is a bound
