@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,16 +120,16 @@ func runs(frames map[string][]string) map[string]string {
 // Nothing that stands around held-out questions was there in training: no frame, and no run of five words of one.
 func TestHeldOutFramesAreNotTrainedOn(t *testing.T) {
 	known, held := TrainedQuestions().frames, heldOut(t).frames
-	for wording, frames := range held {
-		for _, f := range frames {
+	for wording, texts := range held {
+		for _, f := range texts {
 			if slices.Contains(known[wording], f) {
 				t.Errorf("in both halves: %q", f)
 			}
 		}
 	}
 	trained := runs(known)
-	for words, frame := range runs(map[string][]string{"": asked[:]}) {
-		trained[words] = frame
+	for _, more := range []map[string][]string{{"": asked[:]}, frames} {
+		maps.Copy(trained, runs(more))
 	}
 	for words, frame := range runs(held) {
 		if other, ok := trained[words]; ok {

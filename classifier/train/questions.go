@@ -1,15 +1,15 @@
 package train
 
 import (
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 )
 
-//go:embed testdata/questions/trained.txt
-var trainedQuestions string
+//go:embed testdata/questions/trained*.txt
+var trainedQuestions embed.FS
 
 // Questions are questions as people ask them, by topic, and the frames that stand around them.
 type Questions struct {
@@ -31,10 +31,20 @@ type Question struct {
 	Mixed string // a sentence of another language around the English terms
 }
 
-// TrainedQuestions are those that a model may be trained on. The held-out ones are in no program.
+// TrainedQuestions are those that a model may be trained on: of all files trained*.txt, as if they were one. The
+// held-out ones are in no program.
 func TrainedQuestions() *Questions {
-	q, err := ReadQuestions(trainedQuestions)
-	if err != nil {
+	const folder = "testdata/questions"
+	files, err := trainedQuestions.ReadDir(folder)
+	r := newQuestionReader()
+	for i := 0; i < len(files) && err == nil; i++ {
+		var text []byte
+		if text, err = trainedQuestions.ReadFile(folder + "/" + files[i].Name()); err == nil {
+			err = r.readAll(string(text))
+		}
+	}
+	q := r.questions()
+	if err = errors.Join(err, q.check()); err != nil {
 		panic(fmt.Sprintf("train: the embedded questions: %v", err))
 	}
 	return q
@@ -43,15 +53,13 @@ func TrainedQuestions() *Questions {
 // ReadQuestions reads the format of testdata/questions, which the head of trained.txt describes. Errors wrap ErrData
 // and say which line, or which topic lacks something.
 func ReadQuestions(text string) (*Questions, error) {
-	r := &questionReader{frames: map[string][]string{}}
-	for n, line := range strings.Split(text, "\n") {
-		if err := r.read(strings.TrimRight(line, " \r")); err != nil {
-			return nil, fmt.Errorf("%w: line %d: %w", ErrData, n+1, err)
-		}
+	r := newQuestionReader()
+	if err := r.readAll(text); err != nil {
+		return nil, err
 	}
-	q := &Questions{r.topics, r.frames}
+	q := r.questions()
 	if err := q.check(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrData, err)
+		return nil, err
 	}
 	return q, nil
 }
@@ -74,10 +82,25 @@ type questionReader struct {
 	topics   []Topic
 	frames   map[string][]string
 	inFrames bool
-	pasted   *string // the topic's Code or Log that is being read, nil outside of both
+	pasted   *string // the topic's Code or Log that is being read, nil if it is none
 }
 
 const framesName = "frames"
+
+func newQuestionReader() *questionReader { return &questionReader{frames: map[string][]string{}} }
+
+func (r *questionReader) questions() *Questions { return &Questions{r.topics, r.frames} }
+
+// readAll reads one file more.
+func (r *questionReader) readAll(text string) error {
+	r.inFrames, r.pasted = false, nil
+	for n, line := range strings.Split(text, "\n") {
+		if err := r.read(strings.TrimRight(line, " \r")); err != nil {
+			return fmt.Errorf("%w: line %d: %w", ErrData, n+1, err)
+		}
+	}
+	return nil
+}
 
 func (r *questionReader) read(line string) error {
 	switch snippet, indented := strings.CutPrefix(line, "    "); {
@@ -151,21 +174,21 @@ func (r *questionReader) inTopic(t *Topic, line string) error {
 func (q *Questions) check() error {
 	for wording := range framed {
 		if len(q.frames[wording]) == 0 {
-			return fmt.Errorf("no frame for %s", wording)
+			return fmt.Errorf("%w: no frame for %s", ErrData, wording)
 		}
 	}
 	for _, t := range q.Topics {
 		if t.Code == "" || t.Log == "" || len(t.Questions) == 0 {
-			return fmt.Errorf("%s · %s: no code, no log or no question", t.Label, t.Name)
+			return fmt.Errorf("%w: %s · %s: no code, no log or no question", ErrData, t.Label, t.Name)
 		}
 		for _, one := range t.Questions {
 			if one.Terse == "" || one.Mixed == "" {
-				return fmt.Errorf("%s · %s: %.40q lacks a line", t.Label, t.Name, one.Plain)
+				return fmt.Errorf("%w: %s · %s: %.40q lacks a line", ErrData, t.Label, t.Name, one.Plain)
 			}
 		}
 	}
 	if len(q.Topics) == 0 {
-		return errors.New("no topics")
+		return fmt.Errorf("%w: no topics", ErrData)
 	}
 	return nil
 }

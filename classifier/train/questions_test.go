@@ -2,6 +2,8 @@ package train
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +105,28 @@ func TestTheTrainedQuestionsAreOfAllNineClasses(t *testing.T) {
 	}
 	if len(of) > 0 {
 		t.Errorf("labels that the model does not have: %v", of)
+	}
+}
+
+// Every question of every file trained*.txt counts.
+func TestAllFilesOfTrainedQuestionsCount(t *testing.T) {
+	files, err := filepath.Glob("testdata/questions/trained*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	wanted, found := 0, 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted += strings.Count(string(text), "\n? ")
+	}
+	for _, topic := range TrainedQuestions().Topics {
+		found += len(topic.Questions)
+	}
+	if found != wanted {
+		t.Errorf("%d questions of the %d in %v", found, wanted, files)
 	}
 }
 
