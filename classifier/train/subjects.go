@@ -12,6 +12,9 @@ import (
 //go:embed subjects.txt
 var subjectList string
 
+//go:embed asks.txt
+var askList string
+
 // forms are what is asked about a subject: %s, and often another one of its line.
 var forms = [...]string{
 	"%s", "%s?", "%s", "%s %s", "%s %s %s", "%s vs %s", "%s or %s", "%s example", "%s not working", "help with %s",
@@ -39,6 +42,9 @@ var deeds = [...]string{
 	"Give me an example that shows how to %s.", "Is it hard to %s?", "Why should I %s?", "I was asked to %s.",
 }
 
+// asIs is how a whole question is asked.
+var asIs = [...]string{"%s"}
+
 // sights are how people ask about what they see.
 var sights = [...]string{
 	"Why is it that %s?", "%s, why?", "%s. What can I do?", "%s", "I see that %s.",
@@ -60,7 +66,8 @@ type Subject struct {
 	forms []string
 }
 
-// Subjects are those of the eight C++ specialists, and many that are for none of them.
+// Subjects are those of the eight C++ specialists, and many that are for none of them, with whole questions as subjects that are
+// asked as they are.
 func Subjects() (all []Subject) {
 	for line := range strings.Lines(subjectList) {
 		label, rest, named := strings.Cut(strings.TrimSpace(line), ": ")
@@ -76,6 +83,11 @@ func Subjects() (all []Subject) {
 		}
 		for i := range near {
 			all = append(all, Subject{label, near, i, asked})
+		}
+	}
+	for line := range strings.Lines(askList) {
+		if label, whole, named := strings.Cut(strings.TrimSpace(line), ": "); named && label[0] != '#' {
+			all = append(all, Subject{label, []string{whole}, 0, asIs[:]})
 		}
 	}
 	return all
