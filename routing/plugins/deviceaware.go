@@ -49,10 +49,7 @@ func (s deviceAware) Score(v routing.View, hosts []index.HostID, out []float64) 
 	for _, h := range hosts {
 		classes = s.count(classes, replicas.Replica(h))
 	}
-	for i := range classes {
-		c := &classes[i]
-		c.load /= float64(c.candidates) * s.weight(c.name)
-	}
+	s.normalize(classes)
 	slices.SortFunc(classes, func(a,
 		b class) int {
 		return cmp.Or(cmp.Compare(a.load, b.load), cmp.Compare(a.name, b.name))
@@ -75,6 +72,14 @@ func (s deviceAware) count(classes []class, r *fleet.Replica) []class {
 	classes[i].candidates++
 	classes[i].load += queued(r, preemptingPenalty)
 	return classes
+}
+
+// normalize turns the loads that were counted into those of a class.
+func (s deviceAware) normalize(classes []class) {
+	for i := range classes {
+		c := &classes[i]
+		c.load /= float64(c.candidates) * s.weight(c.name)
+	}
 }
 
 // class returns the class of a replica's device.

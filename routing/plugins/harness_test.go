@@ -1,6 +1,7 @@
 package plugins_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -37,10 +38,10 @@ func newWorld(t testing.TB, n int, options ...fleet.Option) *world {
 	return w
 }
 
-// put adds a replica; name, specialist and block size are filled in.
+// put adds a replica; name and specialist are filled in, and a block size of 4 where it has none.
 func (w *world) put(s fleet.Spec) *fleet.Replica {
 	w.t.Helper()
-	s.Name, s.Specialist, s.BlockSize = fmt.Sprintf("debug-%d", s.Host), "debug", 4
+	s.Name, s.Specialist, s.BlockSize = fmt.Sprintf("debug-%d", s.Host), "debug", cmp.Or(s.BlockSize, 4)
 	r, err := w.fleet.Put(s)
 	if err != nil {
 		w.t.Fatal(err)
