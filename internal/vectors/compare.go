@@ -16,6 +16,9 @@ type Says []any
 // Rule is true if Octet keeps the rule that is expected in words.
 type Rule bool
 
+// Has is met by a list of which it has all members.
+type Has []string
+
 // Within is met by an interval [low, high] that holds it.
 type Within float64
 
@@ -92,6 +95,12 @@ func (c *Case) meets(got, want any) bool {
 		return isText && g.saidBy(text)
 	case Rule:
 		return isText && bool(g)
+	case Has:
+		list, ok := want.([]any)
+		return ok && !slices.ContainsFunc(list, func(one any) bool {
+			name, isText := one.(string)
+			return !isText || !slices.Contains(g, name)
+		})
 	case Within:
 		ends, ok := want.([]any)
 		low, okLow := numberAt(ends, 0)

@@ -15,7 +15,7 @@ import (
 )
 
 // Got is what Octet did with a case, in the shape of the case's "then". Its values are what JSON can say, or Says,
-// Rule, Within, AtLeast, AtMost, Splits.
+// Rule, Has, Within, AtLeast, AtMost, Splits.
 type Got map[string]any
 
 // Play gives a case's inputs to Octet.

@@ -46,6 +46,8 @@ func TestAnAnswerIsComparedWithEveryLeafOfWhatIsExpected(t *testing.T) {
 		{`{"a": 3}`, Got{"a": AtMost(4)}, 1},
 		{`{"a": 3.5}`, Got{"a": Splits{3, 4}}, 0},
 		{`{"a": 4}`, Got{"a": Splits{3, 4}}, 1},
+		{`{"a": ["b", "c"]}`, Got{"a": Has{"c", "d", "b"}}, 0},
+		{`{"a": ["b", "c"]}`, Got{"a": Has{"c", "d"}}, 1},
 		{`{"a": "a rule"}`, Got{"a": Rule(true)}, 0},
 		{`{"a": "a rule"}`, Got{"a": Rule(false)}, 1},
 		{`{"a": 1}`, Got{"a": Rule(true)}, 1}, // a number is no rule

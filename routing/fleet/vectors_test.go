@@ -148,7 +148,8 @@ func playRatio(t *testing.T, c *vectors.Case) vectors.Got {
 	got := vectors.Got{}
 	synctest.Test(t, func(t *testing.T) {
 		_, rs := filled(t, 2, fleet.WithTerms(fleet.Terms{Breaker: fleet.Breaker{
-			Failures: 1000, MinRequests: int(trip[0]), Ratio: trip[1], Window: time.Duration(given.Interval) * time.Second,
+			Failures: 1000, MinRequests: int(trip[0]), Ratio: trip[1],
+			Window: time.Duration(given.Interval) * time.Second,
 			Probes: given.Probes, OpenFor: time.Duration(n[2]) * time.Second}}))
 		r, requests, failures := rs[0], 0, 0
 		result := func(outcomes ...fleet.Outcome) {
@@ -167,7 +168,8 @@ func playRatio(t *testing.T, c *vectors.Case) vectors.Got {
 		result(fleet.Failed)
 		got["after_2_of_3_fail"] = r.State()
 		// with the results of before the window, the ratio would be too low
-		got["window_reset_at_30s"] = before == "closed" && r.State() == "open" && float64(failures)/float64(requests) < trip[1]
+		whole := float64(failures) / float64(requests)
+		got["window_reset_at_30s"] = before == "closed" && r.State() == "open" && whole < trip[1]
 		time.Sleep(time.Duration(n[2])*time.Second + moment)
 		result(fleet.Succeeded, fleet.Succeeded)
 		third, err := r.Take()

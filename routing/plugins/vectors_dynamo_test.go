@@ -108,8 +108,8 @@ func playTies(t *testing.T, c *vectors.Case) vectors.Got {
 	params := map[string]any{"temperature": given.T, "seed": 1}
 	picked := drawOf(t, given.Logits, params, given.Draws)
 	again := drawOf(t, given.Logits, params, given.Draws)
-	c.Differs("distinct_workers_at_least", "at temperature 0 equals go to the lowest slot: one request over one fleet has "+
-		"one answer, which a receipt explains and a replay repeats; the next request sees the last one in flight")
+	c.Differs("distinct_workers_at_least", "at temperature 0 equals go to the lowest slot: one request over one fleet "+
+		"has one answer, which a receipt explains and a replay repeats; the next request sees the last one in flight")
 	same := slices.Equal(picked, again)
 	slices.Sort(picked)
 	return vectors.Got{"seeded": vectors.Rule(same),
@@ -222,7 +222,8 @@ func playDecay(t *testing.T, c *vectors.Case) vectors.Got {
 	warm, cold = given.costs(t, map[string]any{"overlap_decay": 1})
 	whole := (given.Prompt + given.Warm.Backlog) / given.Block
 	credit := whole - warm
-	got["decay_1"] = vectors.Says{warmer(t, warm, cold), given.Warm.Device, given.Warm.Device / credit, credit, warm, cold}
+	device := given.Warm.Device
+	got["decay_1"] = vectors.Says{warmer(t, warm, cold), device, device / credit, credit, warm, cold}
 	return got
 }
 

@@ -115,7 +115,7 @@ func playTokenLoad(t *testing.T, c *vectors.Case) vectors.Got {
 func playTokenLoadOfRequest(t *testing.T, c *vectors.Case) vectors.Got {
 	var given tokenLoads
 	c.Given(&given)
-	unknown := tokenLoads{Threshold: given.Threshold, InFlight: []int{0}}
+	unknown := tokenLoads{Threshold: given.Threshold, InFlight: []int{0, 0}}
 	return vectors.Got{"scores": given.scores(t), "missing_data": unknown.scores(t)[0]}
 }
 
@@ -131,12 +131,14 @@ func playLengthBonus(t *testing.T, c *vectors.Case) vectors.Got {
 	c.Input("tol", &tolerance)
 	c.Tolerance(tolerance)
 	w := newWorld(t, 0)
-	w.put(fleet.Spec{HasEvents: true, BlockSize: of.BlockSize})
+	for h := range index.HostID(2) { // one alone is not scored
+		w.put(fleet.Spec{Host: h, HasEvents: true, BlockSize: of.BlockSize})
+	}
 	var scores []float64
 	for _, m := range of.Matches {
-		held := given{depths: []uint16{uint16(m[0])}, blocks: m[1]}
+		held := given{depths: []uint16{uint16(m[0]), 0}, blocks: m[1]}
 		params := map[string]any{"length_weight": of.Weight, "length_scale": of.Scale}
-		scores = append(scores, w.rated("prefix-cache-scorer", params, held)...)
+		scores = append(scores, w.rated("prefix-cache-scorer", params, held)[0])
 	}
 	return vectors.Got{"scores": scores}
 }

@@ -9,8 +9,10 @@ import (
 
 	"octet/internal/vectors"
 	"octet/routing"
+	"octet/routing/belief"
 	"octet/routing/fleet"
 	"octet/routing/index"
+	"octet/routing/index/runs"
 	"octet/routing/plugins"
 )
 
@@ -34,7 +36,7 @@ func TestDeviceAwarePlaysTheDocumentsCase(t *testing.T) {
 // textual is a world without cache events, in blocks of one byte: what was routed where is all that is known.
 type textual struct {
 	*world
-	routed func(chain []byte, to index.HostID)
+	routed func(text []byte, to index.HostID)
 	now    time.Time
 }
 
@@ -43,8 +45,18 @@ func newTextual(t *testing.T, replicas int) textual {
 	for h := range replicas {
 		w.put(fleet.Spec{Host: index.HostID(h), BlockSize: 1})
 	}
-	known := guesses(t)
-	w.deps.Guesses = known
+	x, err := runs.New(index.Config{Hosts: replicas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := belief.New(belief.Config{Index: x, Guesses: guesses(t), TTL: time.Minute})
+	for h := range index.HostID(replicas) {
+		if err := x.Admit(h); err != nil {
+			t.Fatal(err)
+		}
+		known.Begin(h, time.Minute, 1000)
+	}
+	w.deps.Index, w.deps.Tiers = known, known
 	w.routed = func(text []byte, to index.HostID) {
 		known.Routed(to, w.deps.Hasher.TextChain(nil, w.deps.Hasher.Root("debug", "", ""), text, 1), w.now)
 	}
@@ -160,7 +172,8 @@ func playShort(t *testing.T, c *vectors.Case) vectors.Got {
 	w.holds[2] = w.deps.Hasher.TextChain(nil, w.deps.Hasher.Root("debug", "", ""), []byte(long), 4*given.Block)
 	short := prompt(long[:4*given.Tokens])
 	got := vectors.Got{"picked": nil}
-	if scores := w.scores("cache-affinity", nil, short, "tokenize", "block-hashes", "prefix-depths"); slices.Max(scores) > 0 {
+	scores := w.scores("cache-affinity", nil, short, "tokenize", "block-hashes", "prefix-depths")
+	if slices.Max(scores) > 0 {
 		got["picked"] = scores
 	}
 	for h, n := range []int{2, 0, 1} {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -40,6 +41,7 @@ type ask struct {
 	prompt, priority int
 	arrival          int
 	draft            int
+	answer           int // tokens; 20 if it is 0
 }
 
 func played(t *testing.T, cfg Config) *player {
@@ -48,11 +50,11 @@ func played(t *testing.T, cfg Config) *player {
 	return &player{T: t, core: mustCore(t, cfg), ids: map[string]uint64{}}
 }
 
-// ask adds a request that wants 20 tokens, and returns whether the next step would start it.
+// ask adds a request, and returns whether the next step would start it.
 func (p *player) ask(a ask) (bool, error) {
 	id := uint64(len(p.names) + 1)
 	p.ids[a.name], p.names = id, append(p.names, a.name)
-	r := asking(id, a.prompt, 20)
+	r := asking(id, a.prompt, cmp.Or(a.answer, 20))
 	r.Priority, r.Arrival, r.Draft = a.priority, scheduler.Time(a.arrival), a.draft
 	answer, err := p.core.Add(r, scheduler.Time(a.arrival))
 	if checked := p.core.Check(); checked != nil {
@@ -200,8 +202,8 @@ func playBudget(t *testing.T, c *vectors.Case) vectors.Got {
 		p.admits(ask{name: string(rune('a' + i)), prompt: tokens, arrival: i})
 	}
 	names, tokens := p.steps()
-	c.Differs("no_chunking", "prefill is always chunked: a long prompt shares the step, and there is no mode in which it "+
-		"holds up all behind it")
+	c.Differs("no_chunking", "prefill is always chunked: a long prompt shares the step, and there is no mode in which "+
+		"it holds up all behind it")
 	return vectors.Got{"chunked_prefill": vectors.Got{"admitted": len(names), "tokens": tokens},
 		"no_chunking": vectors.Got{"admitted": len(names), "rule": vectors.Rule(false)}}
 }
@@ -270,7 +272,7 @@ func playAdmission(t *testing.T, c *vectors.Case) vectors.Got {
 	c.Prose("why")
 	admits := func(prompt int) bool {
 		p := beside(t, given.Free, given.Block)
-		fits := p.admits(ask{name: "asked", prompt: prompt})
+		fits := p.admits(ask{name: "asked", prompt: prompt, answer: 10})
 		if names, _ := p.steps(); fits != slices.Contains(names, "asked") {
 			t.Errorf("%d tokens: admitted %t, in the step are %v", prompt, fits, names)
 		}
@@ -284,7 +286,7 @@ func playSpeculation(t *testing.T, c *vectors.Case) vectors.Got {
 	var given admission
 	c.Given(&given)
 	p := beside(t, given.Free, given.Block)
-	plain := p.admits(ask{name: "asked", prompt: given.Prompt, draft: given.Draft})
+	plain := p.admits(ask{name: "asked", prompt: given.Prompt, draft: given.Draft, answer: 10})
 	p.batch = p.core.Assemble(0)
 	room := 0
 	for _, it := range p.batch.Items {

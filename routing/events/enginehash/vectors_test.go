@@ -18,7 +18,8 @@ func playAdapter(t *testing.T, c *vectors.Case) vectors.Got {
 	c.Given(&given)
 	extra := func(parent []byte, adapter string) any {
 		var block []any
-		if err := cbor.Unmarshal(cborBlock(nil, parent, counted(16), adapter, ""), &block); err != nil || len(block) != 3 {
+		err := cbor.Unmarshal(cborBlock(nil, parent, counted(16), adapter, ""), &block)
+		if err != nil || len(block) != 3 {
 			t.Fatalf("%v, %v", block, err)
 		}
 		return block[2]
