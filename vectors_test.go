@@ -1,165 +1,207 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
-	"errors"
-	"io/fs"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"octet/internal/vectors"
 )
 
-// claims says of every case of other systems which test shows it here, as "package#test", or why it differs. A claim
-// that begins with "differs: " is a deviation on purpose; one that begins with "open: " is shown by no test yet.
-var claims = map[string]map[string]string{
-	"breakers.json": {
-		"opens_on_nth_consecutive_failure":    "routing/fleet#TestBreakerGoesThroughItsStates",
-		"half_open_after_timeout":             "routing/fleet#TestBreakerGoesThroughItsStates",
-		"closes_after_m_successes":            "routing/fleet#TestBreakerGoesThroughItsStates",
-		"success_resets_consecutive_failures": "routing/fleet#TestBreakerGoesThroughItsStates",
-		"gobreaker_default_trips_above_five":  "routing/fleet#TestABreakerTripsWhenGobreakerAskedAboutEachRequestWould",
-		"gobreaker_ratio_and_interval":        "routing/fleet#TestABreakerTripsWhenGobreakerAskedAboutEachRequestWould",
-	},
-	"dynamo_selector.json": {
-		"doc_cost_example":                      "routing/plugins#TestDynamoKVPicksTheLowestCost",
-		"zero_temperature_is_argmin":            "routing/plugins#TestSoftmaxDrawsInProportion",
-		"ties_are_randomised_not_sticky":        "open: equals at temperature 0",
-		"softmax_single_worker":                 "open: one candidate",
-		"clamp_when_overlap_exceeds_prompt":     "routing/plugins#TestDynamoCostIsDynamosCost",
-		"active_request_charge":                 "routing/plugins#TestDynamoCostIsDynamosCost",
-		"overlap_credit_weight_flips_choice":    "routing/plugins#TestDynamoCostIsDynamosCost",
-		"credit_decay_prefers_less_loaded_cold": "routing/plugins#TestDynamoCostIsDynamosCost",
-		"scale_applies_after_credit":            "routing/plugins#TestDynamoCostIsDynamosCost",
-		"overloaded_cache_holder_is_skipped":    "open: overload beside a cache",
-	},
+// differs names the cases of other systems that Octet does not meet on purpose: why its answer is right for those who
+// use it, and the test that shows it, as "package#test". Parts of a case that differ are named by its runner.
+var differs = map[string]map[string]difference{
 	"epp_scorers.json": {
-		"queue_min_max":                            "routing/plugins#TestLoadScorersRateAsTheirTablesSay",
-		"queue_equal_is_neutral_one":               "routing/plugins#TestLoadScorersRateAsTheirTablesSay",
-		"kv_util_is_one_minus_usage":               "routing/plugins#TestLoadScorersRateAsTheirTablesSay",
-		"active_requests_vs_max":                   "routing/plugins#TestLoadScorersRateAsTheirTablesSay",
-		"load_aware_threshold":                     "routing/plugins#TestPreemptingPenaltyAndLoadAware",
-		"token_load_linear":                        "routing/plugins#TestTokenLoadRatesTokensInFlight",
-		"token_load_adds_uncached_of_this_request": "routing/plugins#TestTokenLoadRatesTokensInFlight",
-		"prefix_ratio_with_length_bonus":           "routing/plugins#TestCacheAffinityMayRewardLongMatches",
-		"adapter_affinity_tiers": "routing/plugins" +
-			"#TestLoRAAffinityPrefersWhoHasTheAdapterThenWhoHasRoom",
-		"max_score_pick_k":                "routing/plugins#TestMaxScoreRanksTheBest",
-		"weighted_random_is_proportional": "routing/plugins#TestWeightedRandomIsProportional",
-		"slo_headroom_tiers":              "routing/plugins#TestHeadroomTierKeepsWhoIsInTime",
-		"saturation_is_mean_of_max_ratio": "open: saturation of a fleet",
-		"slo_deadline_queue_order":        "open: order of deadlines",
-		"longest_prefix_with_tiers":       "open: scores by tier in blocks",
+		"saturation_is_mean_of_max_ratio": {
+			"a fleet is as near to refusing as its least pressed replica, by the gateway's own ledger: a mean of " +
+				"scraped samples turns requests away while a replica is idle, and calls a replica " +
+				"full whose sample is late",
+			"gateway/escalate#TestTheLeastPressureOfARoleIsTheSpecialists"},
+		"slo_deadline_queue_order": {
+			"a deadline decides whether a request is taken, at the queue that is there, and never which " +
+				"overtakes which: order is by priority and arrival, since the earliest deadline first lets short wishes starve long " +
+				"ones, and under load serves those first that are about to be late",
+			"scheduler/gate#TestADeadlineIsJudgedAtThePresentQueue"},
 	},
 	"kv_pool_vllm.json": {
-		"prefill_miss_allocates_ceil_blocks":         "kvpool#TestPromptTakesBlocksInOrderAndCachesTheFullOnes",
-		"prefix_hit_while_in_use_bumps_refcount":     "kvpool#TestPrefixInUseIsShared",
-		"free_order_after_two_sharers_finish":        "kvpool#TestEvictionTakesEmptyBlocksFirstThenTailsBeforeParents",
-		"full_eviction_order_is_free_queue_order":    "kvpool#TestEvictionTakesEmptyBlocksFirstThenTailsBeforeParents",
-		"decode_fills_partial_without_new_block":     "kvpool#TestDecodeFillsThePartialBlockBeforeItTakesAnother",
-		"decode_crossing_boundary_hashes_full_block": "kvpool#TestDecodeFillsThePartialBlockBeforeItTakesAnother",
-		"reused_block_drops_stale_hash":              "kvpool#TestReusedBlockForgetsItsOldContent",
-		"hit_block_is_not_the_eviction_victim":       "kvpool#TestSharedBlockIsNotTheVictim",
-		"caching_disabled_never_hits":                "differs: no switch; a salt of one's own never hits",
-		"salt_separates_caches":                      "kvpool#TestRootsKeepSpecialistsAdaptersAndTenantsApart",
-		"reset_refused_while_blocks_in_use":          "differs: no reset; an empty pool is a new pool",
-		"duplicate_hash_entry_survives_one_eviction": "differs: a content is cached once, further copies stay private",
-		"hash_chain_definition":                      "kvpool#TestEqualBlocksBehindDifferentPrefixesDiffer",
-		"adapter_name_enters_hash":                   "kvpool#TestRootsKeepSpecialistsAdaptersAndTenantsApart",
-		"free_queue_mid_removal_and_tail_append":     "open: the order of runs is tested, single blocks are not",
-		"hit_rate_window_last_n_requests":            "differs: a pool has totals; windows are for their reader",
-		"lookahead_reserves_blocks":                  "kvpool#TestLookaheadTakesWholeBlocks",
-	},
-	"openai_schema.json": {
-		"chat_completion_required_fields": "open: the members of an answer",
-		"chat_chunk_required_fields":      "open: the members of a chunk",
-		"stream_usage_chunk":              "open: the chunk of usage",
-		"usage_arithmetic":                "open: sums of usage",
-		"error_envelope":                  "open: the members of an error",
-		"models_list":                     "app#TestModelsListTheRouterTheSpecialistsAndTheirAdapters",
-	},
-	"scheduler_vllm.json": {
-		"order_by_urgency":                       "scheduler/core#TestScripts",
-		"arrival_breaks_ties":                    "scheduler/core#TestScripts",
-		"mixed_urgency_and_arrival":              "scheduler/core#TestScripts",
-		"waiting_queue_iterates_in_order":        "scheduler/core#TestScripts",
-		"pressure_preempts_least_urgent_running": "scheduler/core#TestScripts",
-		"no_preemption_when_room":                "scheduler/core#TestScripts",
-		"fcfs_pressure_preempts_last_admitted":   "differs: no preemption while a batch is out, so no late token",
-		"token_budget_with_and_without_chunking": "differs: prefill is always chunked; that half is in TestScripts",
-		"skipped_index_after_preemption":         "scheduler/core#TestScripts",
-	},
-	"seeds.json": {
-		"prefix_binary_search_example":      "routing/index#TestWorkedExampleTakesAboutTenLookups",
-		"fibonacci_shard":                   "routing/index/reference#TestShardIsTheTopByteOfTheFibonacciProduct",
-		"two_phase_shutdown":                "routing/index#TestShutdownIsARetireAndTwiceIsNoError",
-		"device_aware_normalised_load":      "routing/plugins#TestDeviceAwareChoosesTheClassThenTheLeastLoaded",
-		"admit_prompt_plus_one_decode_step": "scheduler/core#TestScripts",
-		"speculative_admission_is_stricter": "scheduler/core#TestScripts",
-	},
-	"sglang_smg_policies.json": {
-		"same_prefix_same_worker_when_balanced":  "open: a cache-aware policy of text",
-		"imbalance_overrides_affinity":           "open: thresholds of imbalance",
-		"overlap_best_match_wins":                "routing/plugins#TestCacheAffinityIsTheShareOfThePromptThatIsHeld",
-		"short_or_unknown_prompt_has_no_overlap": "routing/plugins#TestCacheAffinityIsTheShareOfThePromptThatIsHeld",
-		"bounded_load_factor":                    "routing/plugins#TestConsistentHashBoundsTheLoad",
-		"prefix_hash_uses_only_first_n_tokens":   "routing/plugins#TestAHashKeyMayBeThePromptsPrefix",
+		"reset_refused_while_blocks_in_use": {
+			"a pool has no reset that could be refused: content leaves by eviction, and a pool that is to be empty " +
+				"is a new pool",
+			"kvpool#TestEvictionTakesEmptyBlocksFirstThenTailsBeforeParents"},
+		"duplicate_hash_entry_survives_one_eviction": {
+			"a content is cached once and a further copy stays private: one eviction is one removal, so those who " +
+				"follow the events need no count",
+			"kvpool#TestSecondCopyOfAContentStaysPrivate"},
+		"hit_rate_window_last_n_requests": {
+			"totals of prompt and cached tokens only grow, and their reader takes the window, by time: one of so " +
+				"many requests means another span of time at every load",
+			"scheduler/core#TestScripts"},
 	},
 }
 
-// Every case of other systems is claimed by name, no claim is of a case that is gone, and each named test exists.
-// The files' numbers are not fed to those tests: each has its own.
+type difference struct{ reason, test string }
+
+// A claim is a case that a runner plays.
+type claim struct{ file, name, where string }
+
+// Every case of other systems is played by one runner, or differs on purpose.
 func TestEveryCaseOfOtherSystemsIsClaimed(t *testing.T) {
-	shared := cmp.Or(os.Getenv("OCTET_SHARED"), filepath.Join("..", "shared"))
-	files, err := os.ReadDir(filepath.Join(shared, "data", "vectors"))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no cases of other systems: set OCTET_SHARED to the folder that has data/vectors")
+	folder := vectors.Folder(t)
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files in %s, %v", len(files), folder, err)
 	}
+	cases := map[string][]string{}
+	for _, path := range files {
+		for _, c := range vectors.Read(t, path) {
+			cases[filepath.Base(path)] = append(cases[filepath.Base(path)], c.Name)
+		}
+	}
+	for _, fault := range unclaimed(cases, claimed(t), differs) {
+		t.Error(fault)
+	}
+}
+
+// The check itself: a case that nothing plays, one that two play, and claims of cases that are gone are found.
+func TestAPlantedCaseWithoutARunnerIsFound(t *testing.T) {
+	cases := map[string][]string{"a.json": {"played", "twice", "missing", "different", "both"}}
+	claims := []claim{{"a.json", "played", "x"}, {"a.json", "twice", "x"}, {"a.json", "twice", "y"},
+		{"a.json", "gone", "x"}, {"a.json", "both", "x"}}
+	different := map[string]map[string]difference{"a.json": {"different": {"why", "t"}, "both": {"why", "t"}},
+		"b.json": {"gone": {"why", "t"}}}
+	want := []string{"a.json: twice is played by 2 runners: x, y", "a.json: no runner plays missing",
+		"a.json: both differs, and is played: x", "a.json: gone is claimed and not there",
+		"b.json: gone is claimed and not there"}
+	if got := unclaimed(cases, claims, different); !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+// Those that differ name a reason, and a test that is there.
+func TestADifferenceOnPurposeIsShownByATest(t *testing.T) {
+	for _, file := range slices.Sorted(maps.Keys(differs)) {
+		for name, d := range differs[file] {
+			if room, test, named := strings.Cut(d.test, "#"); d.reason == "" || !named || !hasTest(t, room, test) {
+				t.Errorf("%s: %s differs because %q, as %q shows", file, name, d.reason, d.test)
+			}
+		}
+	}
+}
+
+// unclaimed returns what is wrong between cases, by file, and those that claim them.
+func unclaimed(cases map[string][]string, claims []claim, differs map[string]map[string]difference) (faults []string) {
+	played := map[[2]string][]string{}
+	for _, c := range claims {
+		played[[2]string{c.file, c.name}] = append(played[[2]string{c.file, c.name}], c.where)
+	}
+	there := map[[2]string]bool{}
+	for _, file := range slices.Sorted(maps.Keys(cases)) {
+		for _, name := range cases[file] {
+			there[[2]string{file, name}] = true
+			runners := played[[2]string{file, name}]
+			_, different := differs[file][name]
+			switch where := strings.Join(runners, ", "); {
+			case different && len(runners) > 0:
+				faults = append(faults, file+": "+name+" differs, and is played: "+where)
+			case !different && len(runners) == 0:
+				faults = append(faults, file+": no runner plays "+name)
+			case len(runners) > 1:
+				faults = append(faults, file+": "+name+" is played by "+strconv.Itoa(len(runners))+" runners: "+where)
+			}
+		}
+	}
+	var gone []string
+	for c := range played {
+		if !there[c] {
+			gone = append(gone, c[0]+": "+c[1]+" is claimed and not there")
+		}
+	}
+	for file := range differs {
+		for name := range differs[file] {
+			if !there[[2]string{file, name}] {
+				gone = append(gone, file+": "+name+" is claimed and not there")
+			}
+		}
+	}
+	slices.Sort(gone)
+	return append(faults, gone...)
+}
+
+// claimed returns the cases that the runners of all rooms play, as their sources name them.
+func claimed(t *testing.T) (claims []claim) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(source), "vectors.Run(") {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, source, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && isRun(call) {
+				claims = append(claims, claimsOf(t, path, call)...)
+			}
+			return true
+		})
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	left := maps.Clone(claims)
-	for _, f := range files {
-		if !strings.HasSuffix(f.Name(), ".json") {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(shared, "data", "vectors", f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		claimedCases(t, f.Name(), text)
-		delete(left, f.Name())
-	}
-	for name := range left {
-		t.Errorf("claims of a file that is gone: %s", name)
-	}
+	return claims
 }
 
-func claimedCases(t *testing.T, file string, text []byte) {
-	var cases struct{ Vectors []struct{ Name string } }
-	if err := json.Unmarshal(text, &cases); err != nil || len(cases.Vectors) == 0 {
-		t.Fatalf("%s: %d cases, %v", file, len(cases.Vectors), err)
+// isRun returns true for a call of vectors.Run.
+func isRun(call *ast.CallExpr) bool {
+	run, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || run.Sel.Name != "Run" || len(call.Args) != 3 {
+		return false
 	}
-	left := maps.Clone(claims[file])
-	for _, c := range cases.Vectors {
-		claim, ok := left[c.Name]
-		delete(left, c.Name)
-		switch room, test, named := strings.Cut(claim, "#"); {
-		case !ok:
-			t.Errorf("%s: no test claims %s", file, c.Name)
-		case strings.HasPrefix(claim, "differs: "):
-		case strings.HasPrefix(claim, "open: "):
-			t.Logf("%s: %s: %s", file, c.Name, claim)
-		case !named || !hasTest(t, room, test):
-			t.Errorf("%s: %s is claimed by %q, which is no test", file, c.Name, claim)
+	of, ok := run.X.(*ast.Ident)
+	return ok && of.Name == "vectors"
+}
+
+// claimsOf returns the cases that one call plays: it names its file, and its plays are a literal whose keys are too.
+func claimsOf(t *testing.T, path string, call *ast.CallExpr) (claims []claim) {
+	t.Helper()
+	plays, ok := call.Args[2].(*ast.CompositeLit)
+	if !ok {
+		t.Fatalf("%s: the plays of vectors.Run are no literal", path)
+	}
+	file := textOf(t, path, call.Args[1])
+	for _, element := range plays.Elts {
+		play, ok := element.(*ast.KeyValueExpr)
+		if !ok {
+			t.Fatalf("%s: a play of %s has no name", path, file)
 		}
+		claims = append(claims, claim{file, textOf(t, path, play.Key), path})
 	}
-	for _, name := range slices.Sorted(maps.Keys(left)) {
-		t.Errorf("%s: %s is claimed and not there", file, name)
+	return claims
+}
+
+func textOf(t *testing.T, path string, e ast.Expr) string {
+	t.Helper()
+	literal, ok := e.(*ast.BasicLit)
+	if !ok {
+		t.Fatalf("%s: a name of vectors.Run is no literal", path)
 	}
+	text, err := strconv.Unquote(literal.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 func hasTest(t *testing.T, room, test string) bool {

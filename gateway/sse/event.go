@@ -105,7 +105,7 @@ func isWord(name []byte) bool {
 func (s *Scanner) data(event, data []byte, failed bool) bool {
 	if m := s.shape.data(data); !failed && m.size > 0 && s.spoken(m) {
 		if m.hide.to > 0 {
-			s.leaveOut(event, data, m.hide)
+			s.hideUsage(event, data, m.hide)
 		}
 		if s.opts.HideIDs {
 			s.hideList(event, data, m.ids)

@@ -33,7 +33,7 @@ func (s *Scanner) judge(event, data []byte, c *chunk) {
 	s.over(event, data, c)
 	s.identify(data, c)
 	s.collect(c.text)
-	s.shape.learn(data, c, s.hides(c))
+	s.shape.learn(data, c, s.hidden(c))
 }
 
 // hides reports whether the chunk has a count that was asked for on the way, and not by the client. The usage in a last
@@ -42,8 +42,40 @@ func (s *Scanner) hides(c *chunk) bool {
 	if !s.opts.HideUsage || c.choices == 0 || c.usageAt.to == 0 {
 		return false
 	}
+	if !c.hasUsage { // null counts nothing
+		return !s.opts.NullUsage
+	}
 	s.running = s.running || len(c.finish) == 0
 	return s.running || s.opts.HideLast
+}
+
+// hidden returns what of the chunk's usage is not given out, empty if it is given out: the member, or its value where
+// null takes its place.
+func (s *Scanner) hidden(c *chunk) span {
+	switch {
+	case !s.hides(c):
+		return span{}
+	case s.opts.NullUsage:
+		return c.usageValue
+	}
+	return c.usageAt
+}
+
+// insteadOfUsage is what takes the place of what is hidden.
+func (s *Scanner) insteadOfUsage() string {
+	if s.opts.NullUsage {
+		return "null"
+	}
+	return ""
+}
+
+// hideUsage edits out what hidden returned.
+func (s *Scanner) hideUsage(event, data []byte, hidden span) {
+	if !s.opts.NullUsage {
+		s.leaveOut(event, data, hidden)
+	} else if at, ok := offset(event, data); ok {
+		s.edits = append(s.edits, edit{at + hidden.from, at + hidden.to, s.insteadOfUsage()})
+	}
 }
 
 // hide edits out what the client did not ask for.
@@ -56,7 +88,7 @@ func (s *Scanner) hide(event, data []byte, c *chunk) {
 	}
 	switch {
 	case s.hides(c):
-		s.leaveOut(event, data, c.usageAt)
+		s.hideUsage(event, data, s.hidden(c))
 	case s.opts.HideTotals && c.hasUsage && c.choices == 0:
 		s.drop(event)
 	case s.opts.HideTimings && c.timings.to > 0 && len(c.finish) == 0:

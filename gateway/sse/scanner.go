@@ -25,6 +25,7 @@ type Options struct {
 	// event that has a usage and no choices, the timings of events before the last. HideLast says that the usage of a
 	// last event with choices is such a one though no event before had one.
 	HideUsage, HideLast, HideTotals, HideTimings bool
+	NullUsage                                    bool // a usage that is not given out is null: its client waits for one
 	HideIDs                                      bool // token ids become null, as where they were not asked for
 	HidePrompt                                   bool // likewise the prompt's
 
@@ -129,7 +130,7 @@ func (s *Scanner) alike(p []byte, i int) int {
 			s.piece.replace(p, i+m.ids.from, i+m.ids.to, "null")
 		}
 		if m.hide.to > 0 {
-			s.piece.replace(p, i+m.hide.from, i+m.hide.to, "")
+			s.piece.replace(p, i+m.hide.from, i+m.hide.to, s.insteadOfUsage())
 		}
 		i += m.size
 	}

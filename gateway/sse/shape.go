@@ -163,8 +163,8 @@ func ordinary(data []byte, c *chunk) bool {
 	return c.texts == 1 && !c.otherOutput && len(c.finish) == 0 && bytes.IndexByte(data, '\n') < 0
 }
 
-// learn takes on the shape of a chunk, where it is one. hide says that its usage is not given out.
-func (h *shape) learn(data []byte, c *chunk, hide bool) {
+// learn takes on the shape of a chunk, where it is one. hide is what of its usage is not given out, empty is nothing.
+func (h *shape) learn(data []byte, c *chunk, hide span) {
 	if !ordinary(data, c) {
 		return
 	}
@@ -184,9 +184,8 @@ func (h *shape) learn(data []byte, c *chunk, hide bool) {
 	}
 	if counted {
 		behind, around = h.learnNumbers(data, c, around, behind)
-		if hide { // from the text's end, without the length of a list between
-			h.hidden = span{c.usageAt.from - c.at - c.size - (c.ids.to - c.ids.from),
-				len(data) - c.usageAt.to + len(eventEnd)}
+		if hide.to > 0 { // from the text's end, without the length of a list between
+			h.hidden = span{hide.from - c.at - c.size - (c.ids.to - c.ids.from), len(data) - hide.to + len(eventEnd)}
 		}
 	}
 	around = append(append(around, data[behind:]...), eventEnd...)

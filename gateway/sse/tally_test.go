@@ -115,6 +115,34 @@ func TestWhatTheClientDidNotAskForIsNotGivenOut(t *testing.T) {
 	}
 }
 
+// A client that asked for the usage at the end has a usage in every event before, which is null, as OpenAI has it.
+func TestAUsageOnTheWayIsNullWhereOneIsAwaited(t *testing.T) {
+	var stream, want strings.Builder
+	null := func(index int, text, finish string) string {
+		return strings.TrimSuffix(untold(index, text, finish), "}\n\n") + `,"usage":null}` + "\n\n"
+	}
+	for i := range 40 {
+		text := strings.Repeat("x", i%5)
+		stream.WriteString(told(0, text, "null", i+1))
+		want.WriteString(null(0, text, "null"))
+	}
+	stream.WriteString(told(0, "", "stop", 41) + totals)
+	want.WriteString(null(0, "", "stop") + totals)
+	for _, n := range cuts {
+		out, s := inPieces(t, Options{Told: true, HideUsage: true, NullUsage: true, Totals: true}, stream.String(), n)
+		if out != want.String() {
+			t.Fatalf("in pieces of %d gave\n%s", n, out)
+		}
+		if u, ok := s.Usage(); !ok || u.CompletionTokens != 12 {
+			t.Errorf("usage %+v", u)
+		}
+	}
+	last := null(0, "a", "null") + told(0, "", "stop", 1) // of an engine that tells at the end only
+	if out, _ := inPieces(t, Options{Told: true, HideUsage: true, NullUsage: true}, last, 90); out != last {
+		t.Errorf("gave %s", out)
+	}
+}
+
 //nolint:lll // raw text that cannot be broken
 func TestAnAnswerIsCutAtTheTokenThatWasAskedFor(t *testing.T) {
 	var stream, want strings.Builder

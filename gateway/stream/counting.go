@@ -40,6 +40,7 @@ func (c *Continuation) Scanning(o *sse.Options, r *wire.Request, kind wire.Kind,
 	counted, options := e.Streams.Counted, &r.StreamOptions
 	o.Told = counted != engine.CountsNothing
 	o.HideUsage = counted == engine.CountsUsage && !(options.IncludeUsage && options.ContinuousUsage)
+	o.NullUsage = options.IncludeUsage
 	o.HideLast = !options.IncludeUsage || c.Base() > 0
 	o.HideTotals = counted == engine.CountsUsage && !options.IncludeUsage
 	o.HideTimings = counted == engine.CountsTimings && r.Raw(timingsMember) == nil
