@@ -26,8 +26,8 @@ var differs = map[string]map[string]difference{
 			"gateway/escalate#TestTheLeastPressureOfARoleIsTheSpecialists"},
 		"slo_deadline_queue_order": {
 			"a deadline decides whether a request is taken, at the queue that is there, and never which " +
-				"overtakes which: order is by priority and arrival, since the earliest deadline first lets short wishes starve long " +
-				"ones, and under load serves those first that are about to be late",
+				"overtakes which: order is by priority and arrival, since the earliest deadline first lets short " +
+				"wishes starve long ones, and under load serves those first that are about to be late",
 			"scheduler/gate#TestADeadlineIsJudgedAtThePresentQueue"},
 	},
 	"kv_pool_vllm.json": {

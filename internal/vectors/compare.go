@@ -7,29 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 )
-
-// Says is met by a text that has its words, and its numbers as all of the text's, in their order.
-type Says []any
-
-// Rule is true if Octet keeps the rule that is expected in words.
-type Rule bool
-
-// Has is met by a list of which it has all members.
-type Has []string
-
-// Within is met by an interval [low, high] that holds it.
-type Within float64
-
-// AtLeast is met by a bound that it reaches.
-type AtLeast float64
-
-// AtMost is met by a bound that it does not exceed.
-type AtMost float64
-
-// Splits is met by a number that is not below Splits[0] and below Splits[1].
-type Splits [2]float64
 
 type mismatch struct {
 	path      string
@@ -88,40 +66,10 @@ func (c *Case) exemptWhole(path string, want any) bool {
 
 // meets compares one value that is no object.
 func (c *Case) meets(got, want any) bool {
-	bound, isNumber := want.(float64)
-	text, isText := want.(string)
-	switch g := got.(type) {
-	case Says:
-		return isText && g.saidBy(text)
-	case Rule:
-		return isText && bool(g)
-	case Has:
-		list, ok := want.([]any)
-		return ok && !slices.ContainsFunc(list, func(one any) bool {
-			name, isText := one.(string)
-			return !isText || !slices.Contains(g, name)
-		})
-	case Within:
-		ends, ok := want.([]any)
-		low, okLow := numberAt(ends, 0)
-		high, okHigh := numberAt(ends, 1)
-		return ok && okLow && okHigh && len(ends) == 2 && low <= float64(g) && float64(g) <= high
-	case AtLeast:
-		return isNumber && float64(g) >= bound
-	case AtMost:
-		return isNumber && float64(g) <= bound
-	case Splits:
-		return isNumber && g[0] <= bound && bound < g[1]
+	if own, ok := got.(answer); ok {
+		return own.meets(want)
 	}
 	return c.equal(plain(got), want)
-}
-
-func numberAt(list []any, i int) (float64, bool) {
-	if i >= len(list) {
-		return 0, false
-	}
-	n, ok := list[i].(float64)
-	return n, ok
 }
 
 // equal compares JSON values, numbers within the tolerance.
@@ -154,25 +102,4 @@ func plain(v any) (out any) {
 		panic(fmt.Sprintf("vectors: %T is no answer: %v", v, err))
 	}
 	return out
-}
-
-func (s Says) saidBy(text string) bool {
-	rest, numbers := text, []float64{}
-	for _, part := range s {
-		word, ok := part.(string)
-		if !ok {
-			n, isNumber := plain(part).(float64)
-			if !isNumber {
-				return false
-			}
-			numbers = append(numbers, n)
-			continue
-		}
-		_, after, found := strings.Cut(rest, word)
-		if !found {
-			return false
-		}
-		rest = after
-	}
-	return slices.EqualFunc(numbers, Numbers(text), func(a, b float64) bool { return math.Abs(a-b) <= 5e-4 })
 }

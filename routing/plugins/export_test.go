@@ -15,8 +15,8 @@ type DynamoWorker struct{ Prompt, Held, Backlog, Excess, Decode, Requests float6
 func DynamoCost(p *routing.Params) (routing.Plugin, func(DynamoWorker) float64) {
 	plugin := newDynamoCost(Deps{})(p).(dynamoCost)
 	return plugin, func(w DynamoWorker) float64 {
-		return plugin.cost(worker{prompt: w.Prompt, held: w.Held, backlog: w.Backlog, excess: w.Excess, decode: w.Decode,
-			requests: w.Requests})
+		return plugin.cost(worker{prompt: w.Prompt, held: w.Held, backlog: w.Backlog, excess: w.Excess,
+			decode: w.Decode, requests: w.Requests})
 	}
 }
 
