@@ -37,7 +37,7 @@ func TestEveryRefusalIsTyped(t *testing.T) {
 		{"wrong case", path, chat(`,"Model":"debug"`), 400, apierr.InvalidRequest, "Model", nil},
 		{"missing", path, `{"model":"debug"}`, 400, apierr.MissingParameter, "messages", nil},
 		{"invalid value", path, chat(`,"temperature":"hot"`), 400, apierr.InvalidValue, "temperature", nil},
-		{"unsupported", path, chat(`,"store":true`), 400, apierr.UnsupportedParameter, "store", nil},
+		{"unsupported", path, chat(`,"audio":{}`), 400, apierr.UnsupportedParameter, "audio", nil},
 		{"picture", path, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}`,
 			400, apierr.UnsupportedContent, "messages[0].content[0]", nil},
 		{"too long", path, chat(`,"model":"debug","max_tokens":5000`), 400, apierr.ContextLength, "max_tokens",

@@ -13,6 +13,7 @@ type Kind struct {
 
 	TakesSalt     bool // it keeps prefix caches apart by the body's cache_salt, and its cache events say by which
 	LowFirst      bool // of its priorities the lower value runs first
+	TopPAboveZero bool // it refuses top_p 0, which is the most probable token alone
 	AdapterSuffix bool // an adapter is asked for as "model:adapter"; otherwise by its own name in "model"
 	// POST /tokenize takes a chat or a text, in the form of vLLM's API, and renders it as it serves it
 	TokenizesChats bool
@@ -97,7 +98,7 @@ var kinds = Table{
 			Paths: []Mark{{Path: "/props", Member: "default_generation_settings"}}},
 	},
 	{
-		Name: "sglang", Bit: SGLang, TakesSalt: true, AdapterSuffix: true, TokenizesChats: true,
+		Name: "sglang", Bit: SGLang, TakesSalt: true, TopPAboveZero: true, AdapterSuffix: true, TokenizesChats: true,
 		Transfer: TransfersByMeeting, Hashes: HashesAsSGLang,
 		Streams: Streams{Counted: CountsUsage, Completions: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
@@ -106,9 +107,10 @@ var kinds = Table{
 			Paths: []Mark{{Path: "/server_info", Member: "tp_size"}, {Path: "/get_server_info", Member: "tp_size"}}},
 	},
 	{
-		Name: Default, Bit: VLLM, TakesSalt: true, LowFirst: true, TokenizesChats: true, Transfer: TransfersByPull,
-		Hashes:  HashesAsVLLM,
-		Streams: Streams{Counted: CountsUsage, Chats: true, Completions: true, IDs: true},
+		Name: Default, Bit: VLLM, TakesSalt: true, LowFirst: true, TopPAboveZero: true, TokenizesChats: true,
+		Transfer: TransfersByPull,
+		Hashes:   HashesAsVLLM,
+		Streams:  Streams{Counted: CountsUsage, Chats: true, Completions: true, IDs: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
 			LoadAdapter: "/v1/load_lora_adapter", UnloadAdapter: "/v1/unload_lora_adapter"},
 		Marks: Marks{Owner: "vllm", Metrics: "vllm:",

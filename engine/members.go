@@ -74,6 +74,7 @@ var openAIMembers = []Member{
 	{Name: "metadata", By: Every, Form: Object},
 	{Name: "service_tier", By: Every, Form: Text, Hi: word},
 	{Name: "prediction", By: Every, Form: Object},
+	{Name: "suffix", By: SGLang | OpenAI, Form: Text},
 }
 
 // How the next token is chosen.

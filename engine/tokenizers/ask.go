@@ -82,8 +82,8 @@ func question(model string, f *routing.Facts) ([]byte, error) {
 	if err := wire.Parse(kind, f.Body, wire.Judged, &r); err != nil {
 		return nil, err
 	}
-	if r.Prompts() > 1 {
-		return nil, plugins.ErrNoTokenizer // engines tokenize one prompt a question
+	if r.Prompts() > 1 || r.Raw("suffix") != nil { // engines tokenize one prompt a question, and no suffix
+		return nil, plugins.ErrNoTokenizer
 	}
 	body := append([]byte(`{"model":`), strconv.Quote(model)...)
 	for _, key := range keys {

@@ -23,8 +23,9 @@ type headers struct {
 	repeated string
 	asks     bool // there is one of those below
 	// These may be given once at most, or their readers refuse: see headerToken.
-	intent, adapter, session, priority, deadline, ttftDeadline, idempotency, replica []string
-	via                                                                              []string // see checkVia
+	intent, adapter, priority, deadline, ttftDeadline, idempotency, replica []string
+	session, claudeSession, dynamoSession                                   []string // see findSession
+	via                                                                     []string // see checkVia
 
 	readable []string // names of headers that plugins may see
 	offered  []offer  // of them, those that came
@@ -95,8 +96,12 @@ func (h *headers) ask(name string, values []string) {
 		h.intent = values
 	case "X-Adapter":
 		h.adapter = values
-	case "X-Session-Id":
+	case sessionHeader:
 		h.session = values
+	case claudeSessionHeader:
+		h.claudeSession = values
+	case dynamoSessionHeader:
+		h.dynamoSession = values
 	case "X-Priority":
 		h.priority = values
 	case "X-Deadline-Ms":

@@ -19,7 +19,7 @@ const maxHeaderValue = 256
 type Intent struct {
 	Intent       string
 	Adapter      string
-	Session      string
+	Session      string    // see findSession
 	Priority     int       // clamped
 	Asked        int       // before clamping
 	Deadline     time.Time // zero means none
@@ -48,7 +48,7 @@ func readIntent(h *headers, t *tenant.Tenant, intents []string, arrival time.Tim
 	if in.Adapter, err = headerToken(h.adapter, "X-Adapter"); err != nil {
 		return in, err
 	}
-	if in.Session, err = headerToken(h.session, "X-Session-Id"); err != nil {
+	if in.Session, err = headerToken(h.session, sessionHeader); err != nil {
 		return in, err
 	}
 	if in.Replica, err = readReplica(h, t); err != nil {

@@ -105,8 +105,14 @@ func missing(err error, member string) bool {
 // read parses the body as one of that kind, and puts its repo snippets and tool outputs into its prompt: what
 // tokenizes, hashes, copies or sends the body knows of no other.
 func (q *Request) read(kind wire.Kind) error {
-	if err := q.Parse(kind); err != nil || !q.Parsed.HasExtras() {
+	if err := q.Parse(kind); err != nil {
 		return err
+	}
+	if err := q.said(); err != nil {
+		return err
+	}
+	if !q.Parsed.HasExtras() {
+		return nil
 	}
 	body, err := q.Parsed.Inline(q.inlined, BodyLimits(q.limits))
 	if err != nil {
@@ -152,10 +158,14 @@ func (q *Request) IdempotencyKey() (string, *apierr.Error) {
 // a session or a key; without, requests of one tenant that ask the same look alike.
 func (q *Request) Caller() (id uint64, exact bool) {
 	h := xxh3.HashString(q.Tenant.Name)
-	for _, values := range [...][]string{q.headers.session, q.headers.idempotency} {
+	key := ""
+	if values := q.headers.idempotency; len(values) == 1 {
+		key = values[0]
+	}
+	for _, value := range [...]string{q.Intent.Session, key} {
 		h *= 31
-		if len(values) == 1 && values[0] != "" {
-			h ^= xxh3.HashString(values[0])
+		if value != "" {
+			h ^= xxh3.HashString(value)
 			exact = true
 		}
 	}

@@ -16,10 +16,7 @@ type Salted struct {
 
 // Salted returns the request's salt.
 func (q *Request) Salted() Salted {
-	asked := ""
-	if raw := q.Parsed.Raw(saltKey); len(raw) > 2 && raw[0] == '"' {
-		asked = string(wire.AppendUnquoted(nil, raw[1:len(raw)-1]))
-	}
+	asked := q.text(saltKey)
 	return Salted{Salt: q.Tenant.Salt(asked), asked: asked != ""}
 }
 

@@ -38,8 +38,14 @@ func edits(rep *ensemble.Replica, r *intake.Request, adapter string, edits []wir
 		edits = append(edits, wire.Edit{Key: "priority",
 			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(priority)), 10)})
 	}
+	if p := r.Parsed.TopP; rep.Kind.TopPAboveZero && p.Set && p.Value == 0 {
+		edits = append(edits, wire.Edit{Key: "top_p", Raw: leastTopP})
+	}
 	return r.Salted().Edits(rep, edits)
 }
+
+// leastTopP stands for 0 where an engine takes only more than that: no second token is within it.
+var leastTopP = []byte("1e-6")
 
 // Segments appends the pieces of the body that h sends to dst. The client's own bytes are not copied.
 func Segments(h *ensemble.Hop, r *intake.Request, dst [][]byte) ([][]byte, error) {

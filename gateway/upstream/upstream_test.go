@@ -63,6 +63,9 @@ func TestAnEngineIsSentTheClientsBody(t *testing.T) {
 			`{"model":"debug","messages":[{"role":"user","content":"x"}],"max_tokens":5,"max_completion_tokens":3}`, "",
 			"debug", 0, true, true,
 			`{"model":"debug","messages":[{"role":"user","content":"x"}],"max_tokens":3,"max_completion_tokens":3}`},
+		"with a top_p that it takes": {
+			strings.Replace(body, `"x":[1, 2]`, `"top_p":0.0`, 1), "", "debug", 0, true, true,
+			strings.Replace(body, `"x":[1, 2]`, `"top_p":1e-6`, 1)},
 		"a leg": {
 			`{"model":"debug","messages":[{"role":"user","content":"x"}],"max_tokens":5,"max_completion_tokens":3}`, "",
 			"debug", 0, true, false,

@@ -211,7 +211,7 @@ func checkValues(t *testing.T, body object, r *Request) {
 		t.Fatalf("texts %q, the oracle reads %q", texts, want)
 	}
 	messages := len(want) - len(r.extras.snippets) - len(r.extras.outputs)
-	if got, want := wordingOf(r), slowPrompt(r.Kind, want, messages); got != want {
+	if got, want := wordingOf(r), slowPrompt(r.Kind, body, want, messages); got != want {
 		t.Fatalf("worded %q, want %q", got, want)
 	}
 	if diff := cmp.Diff(want, readTurns(r)); diff != "" {

@@ -166,14 +166,6 @@ func (p *parser) modalities() {
 	}
 }
 
-func (p *parser) store() {
-	var store bool
-	at := p.i
-	if p.boolean(&store); store {
-		p.refuseAt(at, CodeUnsupportedParameter, "is not supported")
-	}
-}
-
 // completionLogprobs is a count, and 0 asks for the chosen token's.
 func (p *parser) completionLogprobs() {
 	if p.Null() {

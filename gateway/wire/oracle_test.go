@@ -62,7 +62,7 @@ func acceptable(kind Kind, v any, lim Limits) bool {
 		is[string](body["model"]), is[bool](body["stream"]), is[object](body["stream_options"]),
 		within(body["max_tokens"], 1, maxInt), within(body["max_completion_tokens"], 1, maxInt),
 		within(body["n"], 1, int64(lim.Choices)),
-		ranged(body["temperature"], 0, 2, false), ranged(body["top_p"], 0, 1, true),
+		ranged(body["temperature"], 0, 2, false), ranged(body["top_p"], 0, 1, false),
 		ranged(body["typical_p"], 0, 1, true),
 		within(body["seed"], -math.MaxInt64, math.MaxInt64), is[bool](body["use_beam_search"]),
 		stopOK(body["stop"], lim.Stops), formatOK(body["response_format"], lim),
@@ -78,19 +78,18 @@ func acceptable(kind Kind, v any, lim Limits) bool {
 	if kind == Chat {
 		checks = append(checks, chatChecks(body, lim)...)
 	} else {
-		checks = append(checks, promptOK(body["prompt"], lim.Prompts), body["suffix"] == nil, is[bool](body["echo"]),
+		checks = append(checks, promptOK(body["prompt"], lim.Prompts), is[string](body["suffix"]), is[bool](body["echo"]),
 			within(body["best_of"], 1, int64(lim.Choices)), within(body["logprobs"], 0, maxInt))
 	}
 	return !slices.Contains(checks, false) && countsOK(body) && wordsOK(kind, body, lim)
 }
 
 func chatChecks(body object, lim Limits) []bool {
-	store, _ := body["store"].(bool)
 	return []bool{
 		messagesOK(body["messages"], lim), is[bool](body["logprobs"]), within(body["top_logprobs"], 0, maxInt),
 		toolsOK(body["tools"], lim), toolsOK(body["functions"], lim), choiceOK(body["tool_choice"]),
 		choiceOK(body["function_call"]),
-		body["audio"] == nil, body["web_search_options"] == nil, is[bool](body["store"]) && !store,
+		body["audio"] == nil, body["web_search_options"] == nil, is[bool](body["store"]),
 		modalitiesOK(body["modalities"], lim.Entries), is[bool](body["echo"]),
 		within(body["best_of"], 1, int64(lim.Choices)),
 	}

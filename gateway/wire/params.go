@@ -5,7 +5,8 @@ type reader func(p *parser)
 
 // longParams hold prompts and tools: other limits bound them than Limits.Bytes.
 var longParams = map[string]bool{
-	"messages": true, "prompt": true, "tools": true, "functions": true, snippetsMember: true, outputsMember: true,
+	"messages": true, "prompt": true, "tools": true, "functions": true, suffixMember: true,
+	snippetsMember: true, outputsMember: true,
 }
 
 var sharedParams = map[string]reader{
@@ -16,7 +17,7 @@ var sharedParams = map[string]reader{
 	"max_completion_tokens": func(p *parser) { p.integer(1, maxInt, &p.r.maxCompletionTokens) },
 	"n":                     func(p *parser) { p.integer(1, p.lim.Choices, &p.r.N) },
 	"temperature":           func(p *parser) { p.float(interval{0, 2, false}, &p.r.Temperature) },
-	"top_p":                 func(p *parser) { p.float(interval{0, 1, true}, &p.r.TopP) },
+	"top_p":                 func(p *parser) { p.float(interval{0, 1, false}, &p.r.TopP) },
 	"typical_p":             func(p *parser) { p.float(interval{0, 1, true}, &p.r.TypicalP) },
 	"seed":                  (*parser).seed,
 	"stop":                  (*parser).stop,
@@ -65,14 +66,14 @@ var chatParams = map[string]reader{
 	"modalities":         (*parser).modalities,
 	"audio":              unsupported,
 	"web_search_options": unsupported,
-	"store":              (*parser).store,
+	"store":              func(p *parser) { p.boolean(new(bool)) },
 	"echo":               func(p *parser) { p.boolean(&p.r.Echo) },
 	"best_of":            func(p *parser) { p.integer(1, p.lim.Choices, &p.r.BestOf) },
 }
 
 var completionParams = map[string]reader{
 	"prompt":   (*parser).prompt,
-	"suffix":   unsupported,
+	"suffix":   (*parser).suffix,
 	"echo":     func(p *parser) { p.boolean(&p.r.Echo) },
 	"best_of":  func(p *parser) { p.integer(1, p.lim.Choices, &p.r.BestOf) },
 	"logprobs": (*parser).completionLogprobs,

@@ -62,6 +62,17 @@ func (p *parser) promptElement(n int, kind byte) {
 	}
 }
 
+// suffixMember is the text behind what is to be filled in, where a completion's prompt is the text before it.
+const suffixMember = "suffix"
+
+func (p *parser) suffix() {
+	if p.Peek() == '"' {
+		p.r.suffix = p.text()
+		return
+	}
+	p.optional('"', "must be a string")
+}
+
 // tokens reads one array of token ids.
 func (p *parser) tokens() {
 	start := p.i

@@ -62,7 +62,7 @@ type Policy uint8
 // The ways to choose the next token.
 const (
 	PolicyTemperature Policy = iota // sampled, at the engine's default temperature when none is given
-	PolicyGreedy                    // temperature 0
+	PolicyGreedy                    // temperature 0, or top_p 0
 	PolicyTypical                   // typical_p given
 )
 
@@ -112,6 +112,7 @@ type Request struct {
 	messages []message
 	parts    []text // of messages whose content is an array
 	prompts  []prompt
+	suffix   text // of a completion; empty if there is none
 	extras   extras
 	members  []member
 	opening  int    // index of the body's '{'
@@ -146,7 +147,7 @@ type member struct {
 // Policy tells the decoding policy that the body asks for.
 func (r *Request) Policy() Policy {
 	switch {
-	case r.Temperature.Set && r.Temperature.Value == 0:
+	case r.Temperature.Set && r.Temperature.Value == 0, r.TopP.Set && r.TopP.Value == 0:
 		return PolicyGreedy
 	case r.TypicalP.Set:
 		return PolicyTypical
@@ -158,7 +159,7 @@ func (r *Request) Policy() Policy {
 // one plain choice, bound by nothing that the text does not show.
 func (r *Request) Continuable() bool {
 	several := r.N > 1 || r.BestOf > 1 || r.Beam || len(r.prompts) > 1
-	return !several && !r.Tools && !r.Structured && !r.Logprobs && !r.Echo
+	return !several && r.suffix == (text{}) && !r.Tools && !r.Structured && !r.Logprobs && !r.Echo
 }
 
 // CountsDiffer reports whether max_tokens and max_completion_tokens are both given, and say different numbers.
@@ -190,6 +191,7 @@ func (r *Request) Reset() {
 	r.takers, r.unknown = everyTaker, ""
 	r.Params = Params{MaxTokens: -1, N: 1, BestOf: 1, maxTokens: -1, maxCompletionTokens: -1}
 	r.messages, r.parts, r.prompts = kept(r.messages), kept(r.parts), kept(r.prompts)
+	r.suffix = text{}
 	r.extras.reset()
 	r.members, r.pieces = kept(r.members), kept(r.pieces)
 	if r.worded = r.worded[:0]; cap(r.worded) > keepArena {

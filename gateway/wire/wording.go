@@ -53,6 +53,10 @@ func (r *Request) PromptWording(i int, dst [][]byte) [][]byte {
 	w := wording{r: r, pieces: dst, done: len(r.worded)}
 	if i < len(r.prompts) && r.prompts[i].tokens == 0 {
 		w.add(r.prompts[i].text)
+		if r.suffix != (text{}) {
+			r.worded = append(r.worded, '\n') // which no wording has
+			w.add(r.suffix)
+		}
 	}
 	return w.end()
 }

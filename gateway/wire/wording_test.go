@@ -19,7 +19,7 @@ func slowWording(plain string) string {
 }
 
 // slowPrompt is Wording of what the oracle has read, joined.
-func slowPrompt(kind Kind, turns []string, messages int) (prompt string) {
+func slowPrompt(kind Kind, body object, turns []string, messages int) (prompt string) {
 	for i, turn := range turns[:messages] {
 		role, plain, _ := strings.Cut(turn, ": ")
 		switch {
@@ -31,6 +31,9 @@ func slowPrompt(kind Kind, turns []string, messages int) (prompt string) {
 		default:
 			prompt += "<" + role + "\n" + slowWording(plain)
 		}
+	}
+	if suffix, ok := body["suffix"].(string); ok && kind == Completion && messages > 0 {
+		prompt += "\n" + slowWording(suffix)
 	}
 	if kind == Chat {
 		prompt += ">\n<assistant\n"
@@ -131,5 +134,30 @@ func TestLongTextsAreWordedInTheirPlace(t *testing.T) {
 		pieces = r.Wording(pieces[:0], testFrames)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// What is to come behind the answer is part of the prompt, apart from what comes before it; the answer is not to be
+// continued from its text.
+func TestASuffixIsPartOfThePrompt(t *testing.T) {
+	worded := func(body string) (string, bool) {
+		t.Helper()
+		var r Request
+		if err := Parse(Completion, []byte(body), Limits{}, &r); err != nil {
+			t.Fatal(err)
+		}
+		return string(bytes.Join(r.Wording(nil, nil), nil)), r.Continuable()
+	}
+	for body, want := range map[string]string{
+		`{"prompt":"a","suffix":"b"}`:       "a\nb",
+		`{"suffix":"\u0062","prompt":"a"}`:  "a\nb",
+		`{"prompt":"ab","suffix":null}`:     "ab",
+		`{"prompt":[1,2],"suffix":"b"}`:     "",
+		`{"prompt":"a","suffix":"\n\"c\""}`: "a\n\\n\\\"c\\\"",
+	} {
+		got, continuable := worded(body)
+		if whole := !strings.Contains(got, "\n") && got != ""; got != want || continuable != whole && got != "" {
+			t.Errorf("%s: %q, continuable %v, want %q", body, got, continuable, want)
+		}
 	}
 }
