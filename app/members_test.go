@@ -18,6 +18,7 @@ type listener struct {
 	url   string
 	asked atomic.Int64
 	body  atomic.Pointer[string]
+	head  atomic.Pointer[http.Header]
 }
 
 //nolint:lll // raw text that cannot be broken
@@ -34,6 +35,7 @@ func hear(t *testing.T) *listener {
 		body, _ := io.ReadAll(r.Body)
 		text := string(body)
 		e.body.Store(&text)
+		e.head.Store(&r.Header)
 		e.asked.Add(1)
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(
@@ -49,7 +51,8 @@ func hear(t *testing.T) *listener {
 // kindsWorld is one specialist of each kind of engine, by the kind's name, and one of llama.cpp that passes on the
 // unknown.
 func kindsWorld(t *testing.T, sets ...string) (*world, map[string]*listener) {
-	yaml := "auth: {anonymous: true}\nfleet: {probe_interval: 50ms}\nspecialists:\n"
+	yaml := "auth: {anonymous: true}\nfleet: {probe_interval: 50ms}\n" +
+		"limits: {forward_headers: [x-team, X-Session-Id, Openai-Project]}\nspecialists:\n"
 	engines := map[string]*listener{}
 	for _, kind := range []string{"vllm", "sglang", "llamacpp", "openai"} {
 		engines[kind] = hear(t)

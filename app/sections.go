@@ -40,7 +40,8 @@ func limits(cfg *config.Config) ensemble.Limits {
 	l := cfg.Limits
 	return ensemble.Limits{
 		BodyBytes: int64(l.BodyBytes), ResponseBytes: int64(l.ResponseBytes), HeaderBytes: int(l.HeaderBytes),
-		HeaderFields: l.HeaderFields, ProfileHeaders: canonical(l.ProfileHeaders), JSONDepth: l.JSONDepth,
+		HeaderFields: l.HeaderFields, ProfileHeaders: canonical(l.ProfileHeaders),
+		ForwardHeaders: canonical(l.ForwardHeaders), JSONDepth: l.JSONDepth,
 		Messages: l.Messages,
 		Prompts:  l.Prompts, Choices: l.Choices, Entries: l.ListEntries, Stops: l.StopStrings,
 		ParameterBytes: int(l.ParameterBytes),

@@ -20,7 +20,8 @@ func checkProfiles(c *Config, r *report, presets []string) {
 			r.addAt(join("profiles", name), CodeReservedName, "%q is a preset's name", name)
 		}
 	}
-	checkProfileHeaders(c, r)
+	checkHeaders("limits.profile_headers", c.Limits.ProfileHeaders, "no plugin sees it", r)
+	checkForwardHeaders(c, r)
 	for i := range c.Specialists {
 		checkProfileRules(c, i, r)
 	}
@@ -82,25 +83,47 @@ var secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie", "
 // which tenant. A client's are never honoured.
 var reservedHeaders = []string{"X-Gateway-", "X-Prefiller-", "X-Data-Parallel-", "X-Tenant", "X-Octet-", "X-Shadow"}
 
-// checkProfileHeaders notes headers that nothing may read, and names that are none.
-func checkProfileHeaders(c *Config, r *report) {
-	const path = "limits.profile_headers"
-	if n := len(c.Limits.ProfileHeaders); n > maxProfileHeaders {
+// checkHeaders notes headers of a list that nothing may read, and names that are none.
+func checkHeaders(path string, list []string, secret string, r *report) {
+	if n := len(list); n > maxProfileHeaders {
 		r.addAt(path, CodeTooMany, "%d headers, at most %d", n, maxProfileHeaders)
 	}
 	taken := newNames(r, CodeDuplicateName)
-	for i, name := range c.Limits.ProfileHeaders {
-		at, header := item(path, i), http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
+	for i, name := range list {
+		at, header := item(path, i), canonicalHeader(name)
 		taken.take(header, at)
 		begins := func(prefix string) bool { return strings.HasPrefix(header, prefix) }
 		switch {
 		case slices.Contains(secretHeaders, header):
-			r.addAt(at, CodeReservedName, "%s is a secret of the client's: no plugin sees it", header)
+			r.addAt(at, CodeReservedName, "%s is a secret of the client's: %s", header, secret)
 		case slices.ContainsFunc(reservedHeaders, begins):
 			r.addAt(at, CodeReservedName, "%s names an internal destination or identity: a client's is never honoured",
 				header)
 		}
 	}
+}
+
+// framing are the request headers that the gateway writes itself for each engine; so are all that begin with Content-
+// or Proxy-.
+var framing = []string{"Host", "Connection", "Keep-Alive", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "Expect",
+	"Accept", "Accept-Encoding", "User-Agent", "X-Request-Id"}
+
+// checkForwardHeaders notes headers that no engine may be sent as they come.
+func checkForwardHeaders(c *Config, r *report) {
+	const path = "limits.forward_headers"
+	checkHeaders(path, c.Limits.ForwardHeaders, "no engine is sent it", r)
+	for i, name := range c.Limits.ForwardHeaders {
+		header := canonicalHeader(name)
+		own := strings.HasPrefix(header, "Content-") || strings.HasPrefix(header, "Proxy-") &&
+			!slices.Contains(secretHeaders, header)
+		if own || slices.Contains(framing, header) {
+			r.addAt(item(path, i), CodeReservedName, "%s is the gateway's to set for each engine", header)
+		}
+	}
+}
+
+func canonicalHeader(name string) string {
+	return http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
 }
 
 // checkProfileRules notes rules of specialist i that no request reaches, and requests that reach no rule.

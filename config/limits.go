@@ -69,6 +69,9 @@ type Limits struct {
 	// Request headers that rules of specialists[].profiles and plugins may read, each of at most 256 bytes; empty =
 	// none. At most 16; never those that hold a client's secrets, such as Authorization and Cookie.
 	ProfileHeaders []string `yaml:"profile_headers" form:"name"`
+	// Request headers that engines are sent as they come; empty = none but traceparent and tracestate, which always go
+	// through. At most 16; never those that hold a client's secrets, frame a message, or name a destination.
+	ForwardHeaders []string `yaml:"forward_headers" form:"name"`
 	// Streams open at once, all tenants together.
 	MaxStreams int `yaml:"max_streams" default:"10000" range:"1..1000000"`
 	// Replicas tried for one request before its first byte.

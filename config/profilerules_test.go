@@ -60,6 +60,13 @@ func TestRulesOfProfilesAreChecked(t *testing.T) {
 		{"a destination", small + "limits: {profile_headers: [x_gateway_destination_endpoint]}",
 			"limits.profile_headers[0]: reserved_name: X-Gateway-Destination-Endpoint names an internal destination " +
 				"or identity: a client's is never honoured (line 3)"},
+		{"a secret for engines", small + "limits: {forward_headers: [cookie]}",
+			"limits.forward_headers[0]: reserved_name: Cookie is a secret of the client's: no engine is sent it (line 3)"},
+		{"framing", small + "limits: {forward_headers: [content-length]}",
+			"limits.forward_headers[0]: reserved_name: Content-Length is the gateway's to set for each engine (line 3)"},
+		{"an identity", small + "limits: {forward_headers: [X-Tenant-Id]}",
+			"limits.forward_headers[0]: reserved_name: X-Tenant-Id names an internal destination or identity: a " +
+				"client's is never honoured (line 3)"},
 		{"a header twice", small + "limits: {profile_headers: [X-Region, x-region]}",
 			`limits.profile_headers[1]: duplicate_name: "X-Region" is taken by limits.profile_headers[0] (line 3)`},
 		{"too many headers", small + "limits: {profile_headers: [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q]}",

@@ -26,7 +26,7 @@ type Request struct {
 	RequestID string   // sent as X-Request-Id when not empty
 	Stream    bool     // Accept: text/event-stream
 	Bearer    string   // sent as Authorization when not empty; the client's own is never forwarded
-	Fields    []Field  // further header fields, ours alone: nothing of the client's
+	Fields    []Field  // further header fields: ours, and of the client's those that the configuration names
 
 	// about now, where the caller has looked at the clock (time.Now): HeaderTimeout counts from it. Zero is unknown
 	At            time.Time

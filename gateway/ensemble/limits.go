@@ -9,6 +9,7 @@ type Limits struct {
 	HeaderBytes           int
 	HeaderFields          int      // of one request; zero means no limit
 	ProfileHeaders        []string // request headers that plugins may see, by their canonical names
+	ForwardHeaders        []string // request headers that engines are sent, likewise
 	Connections           int      // of clients
 	ConnectionsPerAddress int
 	QueueBytes            int64 // of all bodies that are held

@@ -29,9 +29,13 @@ type headers struct {
 
 	readable []string // names of headers that plugins may see
 	offered  []offer  // of them, those that came
+
+	forwardable []string // names of headers that engines are sent as they come
+	forwarded   []offer  // of them, and of those that trace a request, those that came
+	hops        []string // values of Connection: what they name ends here
 }
 
-// offer is a header that plugins may see.
+// offer is a header that plugins may see, or that goes on to engines.
 type offer struct {
 	name   string
 	values []string
@@ -59,7 +63,14 @@ func (h *headers) read(name string, values []string) {
 	if len(h.readable) > 0 && slices.Contains(h.readable, name) {
 		h.offered = append(h.offered, offer{name, values})
 	}
+	if len(h.forwardable) > 0 && slices.Contains(h.forwardable, name) {
+		h.forwarded = append(h.forwarded, offer{name, values})
+	}
 	switch name {
+	case traceParent, traceState:
+		h.forwarded = append(h.forwarded, offer{name, values})
+	case "Connection":
+		h.hops = append(h.hops, values...)
 	case "X-Request-Id":
 		h.requestID = values[0]
 	case "Authorization":

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"octet/engine"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
 	"octet/gateway/ensemble"
@@ -27,16 +28,17 @@ type Request struct {
 	Intent  Intent
 	*Body   // nil while it is released
 
-	headers headers
-	limits  *ensemble.Limits
-	memory  *Memory
-	kept    []byte // the body of a stream that may have to be sent again, while Body is nil
+	headers   headers
+	forwarded []engine.Field // see Forwarded
+	limits    *ensemble.Limits
+	memory    *Memory
+	kept      []byte // the body of a stream that may have to be sent again, while Body is nil
 }
 
 // Begin makes the zero Request that of a head, before anything of it is checked. End ends it.
 func (q *Request) Begin(c conn.Head, r *http.Request, arrival time.Time, limits *ensemble.Limits, memory *Memory) {
 	q.Arrival, q.Body, q.limits, q.memory = arrival, bodies.Get().(*Body), limits, memory
-	q.headers.readable = limits.ProfileHeaders
+	q.headers.readable, q.headers.forwardable = limits.ProfileHeaders, limits.ForwardHeaders
 	q.headers.readAll(c, r)
 	q.ID = givenID(q.headers.requestID)
 }
@@ -62,6 +64,7 @@ func (q *Request) ReadHead(r *http.Request, rt *ensemble.Runtime, via string) (e
 	if err := CheckMedia(h.encoding, h.contentType); err != nil {
 		return err
 	}
+	q.forwarded = forwardedOf(h)
 	if q.Intent, err = readIntent(h, q.Tenant, rt.Intents, q.Arrival); err != nil || len(h.offered) == 0 {
 		return err
 	}

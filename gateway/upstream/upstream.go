@@ -60,6 +60,9 @@ func Fill(q *engine.Request, h *ensemble.Hop, r *intake.Request, segments [][]by
 	for _, name := range r.Via() { // this gateway's own name is its client's to send
 		h.AddField(engine.Via, name)
 	}
+	for _, f := range r.Forwarded() {
+		h.AddField(f.Name, f.Value)
+	}
 	q.Method, q.Path, q.Segments, q.RequestID, q.Stream = http.MethodPost, h.Path, segments, r.ID, h.Stream
 	q.Bearer, q.Fields = h.Replica.APIKey, h.Fields
 }

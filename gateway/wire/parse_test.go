@@ -52,7 +52,7 @@ func TestPolicyFollowsTheSamplingParameters(t *testing.T) {
 	for params, want := range map[string]Policy{
 		``: PolicyTemperature, `,"temperature":1`: PolicyTemperature, `,"temperature":0`: PolicyGreedy,
 		`,"temperature":0.0,"typical_p":0.5`: PolicyGreedy, `,"top_p":0`: PolicyGreedy,
-		`,"typical_p":0.9`:                   PolicyTypical, `,"temperature":0.7,"typical_p":0.9`: PolicyTypical,
+		`,"typical_p":0.9`: PolicyTypical, `,"temperature":0.7,"typical_p":0.9`: PolicyTypical,
 		`,"temperature":null`: PolicyTemperature,
 	} {
 		if got := mustParse(t, Chat, user(params)).Policy(); got != want {

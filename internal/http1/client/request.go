@@ -18,7 +18,7 @@ type Request struct {
 	RequestID string   // sent as X-Request-Id unless empty
 	Accept    string   // sent as Accept unless empty
 	Bearer    string   // sent as Authorization unless empty, in place of the Config's
-	Fields    []Field  // further header fields, whose names begin with X-
+	Fields    []Field  // further header fields: see checkFields
 
 	// about now, where the caller has looked at the clock (time.Now): HeaderTimeout counts from it. Zero is unknown
 	At            time.Time
@@ -56,14 +56,31 @@ func checkOwn(r *Request) error {
 	return checkFields(r.Fields)
 }
 
-// checkFields refuses fields that could be read as anything else, or that say how the message is framed.
+// checkFields refuses fields that could be read as anything else, that say how the message is framed, or that the
+// client itself sets.
 func checkFields(fields []Field) error {
 	for _, f := range fields {
-		if !field.IsName(f.Name) || f.Value == "" || !strings.HasPrefix(f.Name, "X-") || !field.IsValue(f.Value) {
+		if !field.IsName(f.Name) || f.Value == "" || !field.IsValue(f.Value) || isOwn(f.Name) {
 			return fmt.Errorf("%w: bad field %q", ErrRequest, f.Name)
 		}
 	}
 	return nil
+}
+
+// ownNames are the names of fields that frame a message, that belong to a connection, or that Request has fields for.
+var ownNames = []string{"Host", "Connection", "Keep-Alive", "Transfer-Encoding", "TE", "Trailer", "Upgrade", "Expect",
+	"Authorization", "Accept", "Accept-Encoding", "User-Agent", "X-Request-Id"}
+
+func isOwn(name string) bool {
+	if name == "" || name[0]|0x20 == 'x' && len(name) != len("X-Request-Id") {
+		return false
+	}
+	for _, prefix := range [...]string{"Content-", "Proxy-"} {
+		if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(ownNames, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
 // opening is how the heads of requests of one kind begin. They are few, as paths and keys are configured, and alike to
