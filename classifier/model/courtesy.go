@@ -34,27 +34,56 @@ func (m *Model) find(d *desk) {
 	}
 }
 
-// leaveOut drops the sections that are courtesy. A text that is nothing else keeps all.
+// Odds are logarithms: above 0 a section is courtesy, whatever stands beside it.
+const (
+	doubtful = -4.5 // from here on a section may be courtesy in words that are not known
+	apart    = 3.0  // it is left out where another one is so much less polite
+	inLetter = 16   // sections at most: a longer text is no letter, and loses only what is courtesy for sure
+)
+
+// leaveOut drops the sections that are courtesy: for sure, or beside one that is far surer to be none. A text that is
+// nothing else keeps all.
 func (m *Model) leaveOut(d *desk) {
 	sections := d.notes.sections
 	if len(m.courtesy.Weights) == 0 || len(sections) < 2 {
 		return
 	}
-	from, left := 0, 0
-	for i := range sections {
-		s := &sections[i]
-		if s.dropped = s.prose && m.polite(d.found[from:s.keys]); !s.dropped {
-			left++
-		}
-		from = s.keys
+	var odds [maxSections]float64
+	least := m.odds(d, odds[:])
+	most := mostOdds(least, len(sections))
+	if least > most {
+		return
 	}
 	for i := range sections {
-		sections[i].dropped = sections[i].dropped && left > 0
+		sections[i].dropped = odds[i] > most
 	}
 }
 
-// polite reports whether the features of a section, each sight counted once, say that it is courtesy.
-func (m *Model) polite(found []uint32) bool {
+// mostOdds are those of the politest section that is kept, of so many of which the surest has the least.
+func mostOdds(least float64, sections int) float64 {
+	if sections > inLetter {
+		return 0
+	}
+	return min(0, max(doubtful, least+apart))
+}
+
+// odds fills in how polite each section is, and returns the least. What is no prose is not polite at all.
+func (m *Model) odds(d *desk, odds []float64) (least float64) {
+	from := 0
+	for i, s := range d.notes.sections {
+		odds[i] = math.Inf(-1)
+		if s.prose {
+			odds[i] = m.polite(d.found[from:s.keys])
+		}
+		if from = s.keys; i == 0 || odds[i] < least {
+			least = odds[i]
+		}
+	}
+	return least
+}
+
+// polite is the logarithm of the odds that a section is courtesy, by its features, each sight counted once.
+func (m *Model) polite(found []uint32) float64 {
 	sum, square := 0.0, 0.0
 	for _, row := range found {
 		if row == unknown {
@@ -64,7 +93,7 @@ func (m *Model) polite(found []uint32) bool {
 		sum += value * float64(m.courtesy.Weights[row])
 		square += value * value
 	}
-	return m.courtesy.Bias+sum*m.courtesy.Scale/math.Sqrt(max(square, 1e-12)) > 0
+	return m.courtesy.Bias + sum*m.courtesy.Scale/math.Sqrt(max(square, 1e-12))
 }
 
 // isProse reports whether what is left of a text is prose rather than code or a log.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,6 +51,49 @@ func TestCourtesyIsLeftOut(t *testing.T) {
 	code := "int good = morning(dear); friends->of.ours = {};\n"
 	if !slices.Equal(said(m, code+matter), said(built(t, &deaf), code+matter)) {
 		t.Error("code is no courtesy")
+	}
+}
+
+// What is hardly courtesy by itself is left out beside a sentence that is far from it, and kept in a long text.
+func TestWhatMayBeCourtesyIsLeftOutBesideWhatIsNone(t *testing.T) {
+	a := polished(t)
+	deaf := *a
+	deaf.Courtesy = Courtesy{}
+	with, alone := greeting+"\n"+matter, said(built(t, &deaf), "\n"+matter)
+	greeted := said(built(t, &deaf), with)
+	d := &desk{notes: newNotes(built(t, a).concepts)}
+	odds := func(m *Model) float64 {
+		of := make([]float64, maxSections)
+		m.note(d, []byte(with))
+		m.odds(d, of)
+		return of[0]
+	}
+	for _, c := range []struct {
+		odds float64
+		want []float64
+	}{{0.1, alone}, {-0.1, alone}, {-4.4, alone}, {-4.6, greeted}} {
+		a.Courtesy.Bias += c.odds - odds(built(t, a))
+		m := built(t, a)
+		if got := said(m, with); !slices.Equal(got, c.want) {
+			t.Errorf("odds %.1f: %.4f, want %.4f", c.odds, got, c.want)
+		}
+		text := with + strings.Repeat("\n"+matter, inLetter-1)
+		dropped := !slices.Equal(said(m, text), said(built(t, &deaf), text))
+		if dropped != (c.odds > 0) {
+			t.Errorf("odds %.1f: left out of a long text: %v", c.odds, dropped)
+		}
+	}
+}
+
+func TestASentenceIsLeftOutFarFromTheSurestOne(t *testing.T) {
+	for _, c := range []struct {
+		least    float64
+		sections int
+		want     float64
+	}{{-75, 3, -4.5}, {-6, 3, -3}, {-1, 3, 0}, {2, 3, 0}, {-6, inLetter, -3}, {-6, inLetter + 1, 0}} {
+		if got := mostOdds(c.least, c.sections); got != c.want {
+			t.Errorf("%d sections, the surest with %.1f: kept up to %.1f, want %.1f", c.sections, c.least, got, c.want)
+		}
 	}
 }
 
