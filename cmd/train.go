@@ -112,7 +112,7 @@ func (f *trainFlags) training() (c train.Config, err error) {
 	switch f.examples {
 	case model.BuiltinName:
 		c.Extra, c.Subjects = train.Examples(), train.Subjects()
-		c.Questions = train.TrainedQuestions().Samples(c.Seed)
+		c.Questions = train.TrainedQuestions().Dealt(c.Seed, max(c.Folds, 1))
 	case "none":
 	default:
 		if c.Extra, err = train.Load(f.examples); err != nil {

@@ -129,7 +129,7 @@ func TestWhatTrainAloneTeachesIsGoodEnoughOnDev(t *testing.T) {
 func learnt(t *testing.T, train, dev string) (*model.Artefact, *Report) {
 	t.Helper()
 	c := Config{Extra: Examples(), Concepts: CppConcepts, Seed: 1, Folds: 6, Subjects: Subjects(),
-		Questions: TrainedQuestions().Samples(1)}
+		Questions: TrainedQuestions().Dealt(1, 6)}
 	var err error
 	if c.Train, err = Load(shared(t, train)); err != nil {
 		t.Fatal(err)

@@ -39,19 +39,39 @@ const QuestionSource = "octet/questions/"
 
 // Samples are all questions in all wordings, ten a question in the order of Wordings. Tier is the wording, Source names
 // the topic. Seed decides which frame and which typos a question gets.
-func (q *Questions) Samples(seed uint64) []Sample {
-	var samples []Sample
+func (q *Questions) Samples(seed uint64) []Sample { return q.Dealt(seed, 1) }
+
+// Dealt are Samples of which no two folds share a frame: the frames are dealt into as many parts as there are folds,
+// and a topic has the frames of its fold. What a fold left out is then asked in frames that were not learnt.
+func (q *Questions) Dealt(seed uint64, folds int) (samples []Sample) {
+	order := map[string]int{} // of topics: dealTopics goes by it
 	for i := range q.Topics {
 		t := &q.Topics[i]
-		for _, one := range t.Questions {
-			dice := rand.New(rand.NewPCG(seed, xxh3.HashString(t.Name+"\x00"+one.Plain)))
+		if _, known := order[t.Name]; !known {
+			order[t.Name] = len(order)
+		}
+		one := Questions{frames: q.part(order[t.Name], folds)}
+		for _, asked := range t.Questions {
+			dice := rand.New(rand.NewPCG(seed, xxh3.HashString(t.Name+"\x00"+asked.Plain)))
 			for _, w := range Wordings {
-				samples = append(samples, Sample{Text: q.worded(w, t, one, dice), Label: t.Label,
+				samples = append(samples, Sample{Text: one.worded(w, t, asked, dice), Label: t.Label,
 					Source: QuestionSource + t.Name, Tier: w})
 			}
 		}
 	}
 	return samples
+}
+
+// part are the frames of one of n parts.
+func (q *Questions) part(k, n int) map[string][]string {
+	frames := map[string][]string{}
+	for wording, all := range q.frames {
+		parts := max(1, min(n, len(all)))
+		for i := k % parts; i < len(all); i += parts {
+			frames[wording] = append(frames[wording], all[i])
+		}
+	}
+	return frames
 }
 
 func (q *Questions) worded(wording string, t *Topic, one Question, dice *rand.Rand) string {
