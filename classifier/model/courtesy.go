@@ -96,8 +96,11 @@ func (m *Model) polite(found []uint32) float64 {
 	return m.courtesy.Bias + sum*m.courtesy.Scale/math.Sqrt(max(square, 1e-12))
 }
 
-// isProse reports whether what is left of a text is prose rather than code or a log.
-func (n *notes) isProse() bool { return isProse(n.words, n.signs) }
+// aQuestion is how many words a question has at most. Longer prose is a document, of which as much is known as of code.
+const aQuestion = 30
+
+// isProse reports whether what is left of a text is a few sentences rather than a document, code or a log.
+func (n *notes) isProse() bool { return n.words <= aQuestion && isProse(n.words, n.signs) }
 
 func (a *Artefact) checkCourtesy() error {
 	c, p := &a.Courtesy, &a.Prose

@@ -129,6 +129,9 @@ func TestProseHasSettingsOfItsOwn(t *testing.T) {
 	if p := said(m, matter); p[2] < 0.99 || slices.Equal(p, plain) {
 		t.Errorf("prose: %.3f", p)
 	}
+	if p := said(m, strings.Repeat(matter+" ", 4)); p[2] > 0.99 {
+		t.Errorf("a document: %.3f", p)
+	}
 	if p := said(m, "{x}[0] = (mutex) + *(arena);"); p[2] > 0.99 {
 		t.Errorf("code: %.3f", p)
 	}

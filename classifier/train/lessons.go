@@ -14,10 +14,10 @@ import (
 const members = 4
 
 const (
-	asksOfSubject  = 8    // questions of a subject that a member sees
+	asksOfSubject  = 4    // questions of a subject that a member sees
 	asksOfQuestion = 2    // sights of each wording of a question
 	inLetters      = 0.65 // share of the questions of subjects that have courtesy around them
-	questionShare  = 0.2  // what all questions weigh beside all other texts
+	questionShare  = 0.4  // what all questions weigh beside all other texts
 )
 
 // lessons are what a model learns from.
