@@ -82,9 +82,9 @@ func (m *Model) Seen(source string) bool {
 // Origin is what the model was made from.
 func (m *Model) Origin() Origin { return m.origin }
 
-// Probabilities fills out, one value a label, their sum 1, and returns whether the text was read as short prose. It reads the
-// head and the tail of a long text, 12 KiB together, leaves out sentences that are courtesy, and allocates nothing but
-// on first use.
+// Probabilities fills out, one value a label, their sum 1, and returns whether the text was read as short prose. It
+// reads the head and the tail of a long text, 12 KiB together, leaves out sentences that are courtesy, and allocates
+// nothing but on first use.
 func (m *Model) Probabilities(text []byte, out []float64) (prose bool) {
 	d := m.desks.Get().(*desk)
 	m.sum(d, text)
