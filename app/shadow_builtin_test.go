@@ -296,7 +296,7 @@ func TestTalliesComeAtTheirInterval(t *testing.T) {
 // Where no shadow may wait for its primary's end none is compared, and it is counted; the client's answer is whole.
 func TestShadowsThatWaitAreBounded(t *testing.T) {
 	w, file := newBuiltinWorld(t, "shadow.max_waiting=0")
-	text := requests[3] // the shipped model is far from sure of it
+	text := requests[14] // the shipped model is far from sure of it
 	resp, answer := w.Post("/v1/chat/completions", asking(text, false), "X-Intent", "review")
 	shadow := resp.Header.Get("X-Shadow")
 	if resp.StatusCode != 200 || shadow == "" {

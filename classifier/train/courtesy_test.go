@@ -41,7 +41,7 @@ func TestCourtesyIsNoEvidence(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d", changed, all)
-	if share := float64(changed) / float64(all); all < 500 || share > 0.10 {
+	if share := float64(changed) / float64(all); all < 500 || share > 0.02 {
 		t.Errorf("%d of %d verdicts change", changed, all)
 	}
 }

@@ -189,12 +189,12 @@ func TestQuestions(t *testing.T) {
 	whole := grid(samples, m.Labels(), cascaded(t, m))
 	t.Logf("%d texts, ECE %.3f\n\nshare right, the model alone\n%s\nwith the detectors before it\n%s",
 		r.Samples, r.ECE, alone.table(m.Labels()), whole.table(m.Labels()))
-	if r.ECE > 0.045 {
+	if r.ECE > 0.055 {
 		t.Errorf("ECE %.3f", r.ECE)
 	}
-	for wording, floor := range map[string]float64{WordingPlain: 0.69, WordingLower: 0.69, WordingGreeting: 0.68,
-		WordingLetter: 0.52, WordingTerse: 0.69, WordingCode: 0.75, WordingLog: 0.77, WordingFollowUp: 0.67,
-		WordingMixed: 0.71, WordingTypos: 0.65} {
+	for wording, floor := range map[string]float64{WordingPlain: 0.87, WordingLower: 0.86, WordingGreeting: 0.87,
+		WordingLetter: 0.83, WordingTerse: 0.85, WordingCode: 0.89, WordingLog: 0.90, WordingFollowUp: 0.86,
+		WordingMixed: 0.74, WordingTypos: 0.84} {
 		sum := 0.0
 		for _, share := range alone[wording] {
 			sum += share / float64(len(alone[wording]))
@@ -204,6 +204,9 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	for wording, of := range alone {
+		if of[model.Reject] < 0.88 && os.Getenv("OCTET_MODEL") == "" {
+			t.Errorf("%s: %.2f of what is off-topic is caught", wording, of[model.Reject])
+		}
 		if len(of) != len(m.Labels()) {
 			t.Errorf("%s: %d classes", wording, len(of))
 		}

@@ -90,13 +90,13 @@ func TestTheBuiltinModelCarriesFiguresOfTheUnseen(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := m.Origin()
-	if f := o.Figures; o.Folds != 6 || o.Sources != 66 || f["macro_f1"] < 0.62 || f["top2"] < 0.80 ||
+	if f := o.Figures; o.Folds != 6 || o.Sources != 66 || f["macro_f1"] < 0.65 || f["top2"] < 0.82 ||
 		f["reject_recall"] < 0.85 || f["ece"] > 0.04 {
 		t.Errorf("%+v", o)
 	}
 }
 
-const retrain = "set OCTET_RETRAIN=1 to train the builtin model again: two minutes"
+const retrain = "set OCTET_RETRAIN=1 to train the builtin model again: five minutes each"
 
 // The same recipe without anything of dev, its calibration included, has what is aimed at on dev.
 func TestWhatTrainAloneTeachesIsGoodEnoughOnDev(t *testing.T) {
@@ -119,8 +119,8 @@ func TestWhatTrainAloneTeachesIsGoodEnoughOnDev(t *testing.T) {
 	easy := r.Tiers["E"]
 	t.Logf("macro-F1 %.3f (E %.3f), top-2 %.3f, reject %.2f at %.2f, ECE %.3f, coverage on E %.2f",
 		r.MacroF1, easy.MacroF1, r.Top2, r.Reject.Recall, r.Reject.Precision, r.ECE, easy.CoverageAt)
-	if r.MacroF1 < 0.65 || easy.MacroF1 < 0.81 || r.Top2 < 0.80 || r.Reject.Recall < 0.82 ||
-		r.Reject.Precision < 0.75 || r.ECE > 0.05 || easy.CoverageAt < 0.25 {
+	if r.MacroF1 < 0.66 || easy.MacroF1 < 0.82 || r.Top2 < 0.83 || r.Reject.Recall < 0.83 ||
+		r.Reject.Precision < 0.80 || r.ECE > 0.05 || easy.CoverageAt < 0.60 {
 		t.Error("below the aims")
 	}
 }
