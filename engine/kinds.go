@@ -91,7 +91,7 @@ type Table []Kind
 var kinds = Table{
 	{
 		Name: "llamacpp", Bit: LlamaCpp, Hashes: HashesNothing,
-		Streams: Streams{Counted: CountsTimings, Completions: true, Untidy: true},
+		Streams: Streams{Counted: CountsTimings, Completions: true, Usage: true, Untidy: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Template: "/apply-template", Metrics: "/metrics",
 			Slots: "/props"},
 		Marks: Marks{Owner: "llamacpp", Metrics: "llamacpp:",
@@ -100,7 +100,7 @@ var kinds = Table{
 	{
 		Name: "sglang", Bit: SGLang, TakesSalt: true, TopPAboveZero: true, AdapterSuffix: true, TokenizesChats: true,
 		Transfer: TransfersByMeeting, Hashes: HashesAsSGLang,
-		Streams: Streams{Counted: CountsUsage, Completions: true},
+		Streams: Streams{Counted: CountsUsage, Completions: true, Usage: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
 			LoadAdapter: "/load_lora_adapter", UnloadAdapter: "/unload_lora_adapter"},
 		Marks: Marks{Owner: "sglang", Metrics: "sglang:",
@@ -110,7 +110,7 @@ var kinds = Table{
 		Name: Default, Bit: VLLM, TakesSalt: true, LowFirst: true, TopPAboveZero: true, TokenizesChats: true,
 		Transfer: TransfersByPull,
 		Hashes:   HashesAsVLLM,
-		Streams:  Streams{Counted: CountsUsage, Chats: true, Completions: true, IDs: true},
+		Streams:  Streams{Counted: CountsUsage, Chats: true, Completions: true, Usage: true, IDs: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
 			LoadAdapter: "/v1/load_lora_adapter", UnloadAdapter: "/v1/unload_lora_adapter"},
 		Marks: Marks{Owner: "vllm", Metrics: "vllm:",
@@ -118,7 +118,7 @@ var kinds = Table{
 	},
 	{
 		Name: Generic, Bit: OpenAI, PassUnknown: true,
-		Streams: Streams{Untidy: true},
+		Streams: Streams{Usage: true, Untidy: true},
 		Paths:   Paths{Health: ModelsPath},
 	},
 }

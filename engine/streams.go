@@ -17,6 +17,8 @@ type Streams struct {
 	Completions bool // it goes on with a prompt of text
 	// return_token_ids brings the ids of a completion's prompt and tokens, from which it goes on exactly
 	IDs bool
+	// stream_options.include_usage brings the usage at the end. A kind of which nothing is known may refuse to be asked
+	Usage bool
 	// its events lack what OpenAI's clients rely on: the role in the first delta of a choice, and the usage in a chunk
 	// of its own without choices
 	Untidy bool

@@ -65,7 +65,7 @@ func (d *Dispatch) attempt(ctx context.Context, began time.Duration) (err error)
 			return nil
 		case errors.Is(err, place.ErrPreempted) && !d.Relay.Begun():
 			d.Preempted++
-		case !d.doWithout(err):
+		case !d.doWithout(err) && !d.doWithoutUsage(err):
 			return err
 		}
 		d.turn.leave()
@@ -159,6 +159,7 @@ func (d *Dispatch) call() error {
 	case t.resp.Status() != 200:
 		return d.report().Refused(t.resp)
 	case d.Request.Stream:
+		t.takenUp()
 		return t.place.Cause(d.report().Meaning(d.Relay.Open(d.source())))
 	}
 	return t.place.Cause(d.report().Meaning(d.Relay.Whole(d.source())))
@@ -181,6 +182,7 @@ func (d *Dispatch) lastHop() (*ensemble.Hop, error) {
 func (d *Dispatch) prepare(h *ensemble.Hop, s *routing.Step, rep *ensemble.Replica) {
 	*h = ensemble.Hop{}
 	h.Step, h.Last, h.Replica, h.Answerer = *s, s.Name == d.steps.answering, rep, d.steps.answerer
+	h.NoUsage = d.turn.noUsage
 	upstream.Prepare(h, d.Request, d.Plan.Adapter, d.Relay.Cont)
 }
 

@@ -37,12 +37,12 @@ func (o *Observer) FirstToken(now time.Time) {
 // tokens an estimate is worth.
 func (o *Observer) Usage(u sse.Usage) {
 	d := (*Dispatch)(o)
+	prompt, counts := &d.Plan.Prompt, d.Plan.Specialist.Metrics
+	if !prompt.Exact && u.PromptTokens > 0 && prompt.Tokens > 0 && d.Relay.Prompts <= 1 && d.Relay.Cont.Base() == 0 {
+		counts.Ratio.Note(prompt.Tokens, u.PromptTokens)
+	}
 	if d.Relay.Cont.Cached(u, d.turn.handed) < 0 {
 		return
-	}
-	prompt, counts := &d.Plan.Prompt, d.Plan.Specialist.Metrics
-	if !prompt.Exact && u.PromptTokens > 0 && prompt.Tokens > 0 && d.Relay.Prompts <= 1 {
-		counts.Ratio.Note(prompt.Tokens, u.PromptTokens)
 	}
 	d.turn.at.Delivered(u.CachedTokens)
 	if d.Cached > 0 {

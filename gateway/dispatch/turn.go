@@ -29,6 +29,7 @@ type turn struct {
 	hurriedBy time.Time       // the client's first-token deadline, where the engine was given what is left of it
 	handed    bool            // the engine was sent a prompt that another has computed
 	forgot    bool            // it was asked again without
+	noUsage   bool            // likewise without asking for the usage, which it may have refused the request for
 }
 
 // begin makes it a replica's turn at a step.

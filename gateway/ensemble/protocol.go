@@ -46,9 +46,11 @@ type Hop struct {
 	// nothing is sent: the last step's engine asks in its own time; the place is held as with Hold
 	Unasked bool
 	Handed  bool // the last step's engine takes a prompt that it has not computed
+	// the usage is not to be asked for where an engine may refuse to be, and whether it is asked for so
+	NoUsage, AsksUsage bool
 
 	firstField [1]engine.Field // memory of Fields
-	firstEdits [2]wire.Edit    // memory of Edits
+	firstEdits [3]wire.Edit    // memory of Edits
 
 	// What Answer may set.
 	Hold         bool // the replica keeps the prompt's blocks until the last step's first token

@@ -36,10 +36,18 @@ type Replica struct {
 	// returns the kind that its engine says it is of, if that is another than Kind; nil if engines are not asked
 	Contradiction func() string
 	Opaque        string            // what clients see as X-Replica
+	Usage         atomic.Uint32     // whether its engine tells the usage of streams when asked: see the constants
 	MaxWaiting    int               // requests in the Gate's queue
 	Shadows       atomic.Int32      // shadow requests that it answers now
 	Tokens        func() TokenCheck // nil if tokens are not compared
 }
+
+// What is known of whether a replica's engine takes stream_options.include_usage.
+const (
+	UsageUntried uint32 = iota
+	UsageTold
+	UsageRefused
+)
 
 // ContradictedKind returns the kind that the engine says it is of, if that is another than Kind; else "".
 func (r *Replica) ContradictedKind() string {

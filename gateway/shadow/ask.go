@@ -74,7 +74,7 @@ func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*ensemble.Replica, 
 
 // call sends the body and reads the answer, in memory that is bounded.
 func (sh *Shadow) call(ctx context.Context, rep *ensemble.Replica, p *place.Place) (calibration.Answer, error) {
-	r, hop := sh.request, &ensemble.Hop{Replica: rep, Answerer: rep, Last: true}
+	r, hop := sh.request, &ensemble.Hop{Replica: rep, Answerer: rep, Last: true, NoUsage: true}
 	upstream.Prepare(hop, r, "", nil)
 	segments, err := upstream.Segments(hop, r, nil)
 	if err != nil {

@@ -172,7 +172,8 @@ func (h *shape) learn(data []byte, c *chunk, hide span) {
 	behind := c.at + c.size // the text
 	counted := c.counted(data, behind)
 	listed := c.ids.from > behind && c.choices == 1
-	if c.timings.to > 0 || c.hasUsage && !counted || c.ids.to > 0 && !listed || c.promptIDs.to > 0 ||
+	ahead := hide.to > 0 && (hide.from < behind || hide.from < c.ids.to || data[c.usageAt.from] != ',')
+	if c.timings.to > 0 || ahead || c.hasUsage && !counted || c.ids.to > 0 && !listed || c.promptIDs.to > 0 ||
 		len(lead)+len(data)+len(eventEnd) > len(h.around) {
 		return
 	}
@@ -184,9 +185,9 @@ func (h *shape) learn(data []byte, c *chunk, hide span) {
 	}
 	if counted {
 		behind, around = h.learnNumbers(data, c, around, behind)
-		if hide.to > 0 { // from the text's end, without the length of a list between
-			h.hidden = span{hide.from - c.at - c.size - (c.ids.to - c.ids.from), len(data) - hide.to + len(eventEnd)}
-		}
+	}
+	if hide.to > 0 { // from the text's end, without the length of a list between
+		h.hidden = span{hide.from - c.at - c.size - (c.ids.to - c.ids.from), len(data) - hide.to + len(eventEnd)}
 	}
 	around = append(append(around, data[behind:]...), eventEnd...)
 	h.tail = len(around) - h.head

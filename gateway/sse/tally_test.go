@@ -262,3 +262,28 @@ func TestTokenIDsAreHandedOnAndNotGivenOut(t *testing.T) {
 		}
 	}
 }
+
+// Where the usage was asked for on the way, and not by the client, neither the last chunk's nor that of the others,
+// which is null, is given out: whatever stands around it, and however the stream is cut.
+func TestAUsageThatIsNullIsHidden(t *testing.T) {
+	o := Options{HideUsage: true, HideLast: true, HideTotals: true}
+	for _, form := range []string{
+		`{"choices":[{"index":0,"delta":{"content":"%s"},"finish_reason":null}],"usage":null}`,
+		`{"choices":[{"index":0,"delta":{"content":"%s"},"finish_reason":null}],"usage":null,"x":1}`,
+		`{"usage":null,"choices":[{"index":0,"delta":{"content":"%s"},"finish_reason":null}]}`,
+		`{"choices":[{"index":0,"delta":{"content":"%s"},"token_ids":[1,2],"finish_reason":null}],"usage":null}`,
+	} {
+		stream, want := "", ""
+		for _, text := range []string{"a", "bc", "d\\n", "e"} {
+			chunk := fmt.Sprintf(form, text)
+			stream += "data: " + chunk + "\n\n"
+			chunk = strings.Replace(strings.Replace(chunk, `,"usage":null`, "", 1), `"usage":null,`, "", 1)
+			want += "data: " + chunk + "\n\n"
+		}
+		for _, n := range cuts {
+			if got, s := inPieces(t, o, stream+totals, n); got != want || s.Events() != 4 || s.usage.PromptTokens != 8 {
+				t.Errorf("in pieces of %d: %s, want %s", n, got, want)
+			}
+		}
+	}
+}

@@ -168,6 +168,14 @@ func (c *Continuation) promptSoFar(prompt []byte) []byte {
 	return slices.Concat(prompt[:len(prompt)-1], c.text, []byte{'"'})
 }
 
+// first returns what the engines before the present one said of the prompt.
+func (c *Continuation) first() (u sse.Usage) {
+	if c.Base() > 0 {
+		u.PromptTokens, u.CompletionTokens = c.prompt, c.base
+	}
+	return u
+}
+
 // Usage returns the usage of the whole answer, of which u is the present engine's part.
 func (c *Continuation) Usage(u sse.Usage) sse.Usage {
 	if n := c.Base(); n > 0 {

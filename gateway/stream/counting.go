@@ -27,11 +27,24 @@ func (c *Continuation) Count(edits []wire.Edit, r *wire.Request, kind wire.Kind,
 		}
 	case engine.CountsTimings:
 		if r.Raw(timingsMember) == nil {
-			return append(edits, wire.Edit{Key: timingsMember, Raw: []byte("true")})
+			edits = append(edits, wire.Edit{Key: timingsMember, Raw: []byte("true")})
 		}
 	case engine.CountsNothing:
 	}
 	return edits
+}
+
+// AskUsage appends what makes an engine of kind e tell at the end of its answer to r what that took, and returns false
+// if it need not be asked.
+func AskUsage(edits []wire.Edit, r *wire.Request, e *engine.Kind) ([]wire.Edit, bool) {
+	if e.Streams.Counted == engine.CountsUsage || !e.Streams.Usage {
+		return edits, false
+	}
+	edit, ok := r.FinalUsage()
+	if !ok {
+		return edits, false
+	}
+	return append(edits, edit), true
 }
 
 // Scanning sets in o how the answer of an engine of kind e to r is read: what of it is counted, what the client gets of
@@ -39,10 +52,11 @@ func (c *Continuation) Count(edits []wire.Edit, r *wire.Request, kind wire.Kind,
 func (c *Continuation) Scanning(o *sse.Options, r *wire.Request, kind wire.Kind, e *engine.Kind, most int) {
 	counted, options := e.Streams.Counted, &r.StreamOptions
 	o.Told = counted != engine.CountsNothing
-	o.HideUsage = counted == engine.CountsUsage && !(options.IncludeUsage && options.ContinuousUsage)
+	o.HideUsage = counted == engine.CountsUsage && !(options.IncludeUsage && options.ContinuousUsage) ||
+		e.Streams.Usage && !options.IncludeUsage
 	o.NullUsage = options.IncludeUsage
 	o.HideLast = !options.IncludeUsage || c.Base() > 0
-	o.HideTotals = counted == engine.CountsUsage && !options.IncludeUsage
+	o.HideTotals = (counted == engine.CountsUsage || e.Streams.Usage) && !options.IncludeUsage
 	o.HideTimings = counted == engine.CountsTimings && r.Raw(timingsMember) == nil
 	o.Choices = max(r.N, 1) * max(r.Prompts(), 1)
 	o.Totals = options.IncludeUsage && r.Prompts() <= 1

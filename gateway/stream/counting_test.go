@@ -11,8 +11,8 @@ func TestEachKindIsAskedForItsCount(t *testing.T) {
 	for kind, want := range map[string]string{
 		"vllm":     `stream_options={"include_usage":true,"continuous_usage_stats":true}`,
 		"sglang":   `stream_options={"include_usage":true,"continuous_usage_stats":true}`,
-		"llamacpp": `timings_per_token=true`,
-		"openai":   ``,
+		"llamacpp": `timings_per_token=true` + `stream_options={"include_usage":true}`,
+		"openai":   `stream_options={"include_usage":true}`,
 	} {
 		var r wire.Request
 		if err := wire.Parse(wire.Chat, []byte(`{"messages":[{"role":"user","content":"x"}],"stream":true}`),
@@ -21,7 +21,11 @@ func TestEachKindIsAskedForItsCount(t *testing.T) {
 		}
 		got := ""
 		k, _ := engine.AllKinds().Named(kind)
-		for _, e := range new(Continuation).Count(nil, &r, wire.Chat, &k) {
+		edits, asks := AskUsage(new(Continuation).Count(nil, &r, wire.Chat, &k), &r, &k)
+		if asks != (k.Streams.Counted != engine.CountsUsage) {
+			t.Errorf("%s is asked for its usage at the end: %v", kind, asks)
+		}
+		for _, e := range edits {
 			got += e.Key + "=" + string(e.Raw)
 		}
 		if got != want {

@@ -39,8 +39,20 @@ func (p *progress) Heard() bool { return p.heard }
 // Done reports whether the engine has come to the end of its stream.
 func (p *progress) Done() bool { return p.scanner.Done() }
 
-// Usage returns what the answer took, of all engines that brought it; zero before its end.
-func (p *progress) Usage() sse.Usage { return p.usage }
+// Usage returns what the answer took, of all engines that brought it, as far as they said so. Before the end, and of an
+// answer that broke, it is what the client has had of it.
+func (p *progress) Usage() sse.Usage {
+	if p.usage != (sse.Usage{}) {
+		return p.usage
+	}
+	u, told := p.scanner.Usage()
+	if !told {
+		return p.Cont.first()
+	}
+	u = p.extent().Believe(p.Cont.Usage(u))
+	u.CompletionTokens = p.delivered
+	return u
+}
 
 // Finish returns why the answer ended, as its engine says.
 func (p *progress) Finish() string { return p.finish }

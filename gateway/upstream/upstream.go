@@ -26,6 +26,9 @@ func Prepare(h *ensemble.Hop, r *intake.Request, adapter string, cont *stream.Co
 	}
 	if h.Stream {
 		h.Edits = cont.Count(h.Edits, &r.Parsed, r.Kind, &h.Replica.Kind)
+		if !h.NoUsage && h.Replica.Usage.Load() != ensemble.UsageRefused {
+			h.Edits, h.AsksUsage = stream.AskUsage(h.Edits, &r.Parsed, &h.Replica.Kind)
+		}
 	}
 }
 

@@ -110,10 +110,24 @@ var comma = []byte{','}
 // RunningUsage is the edit that makes an engine report usage in every event of a stream and at its end; false where the
 // body asks for that already. Other stream options stay as they are.
 func (r *Request) RunningUsage() (Edit, bool) {
-	const key, asked = "stream_options", `{"include_usage":true,"continuous_usage_stats":true`
 	if r.StreamOptions.IncludeUsage && r.StreamOptions.ContinuousUsage {
 		return Edit{}, false
 	}
+	return r.streamOptions(`{"include_usage":true,"continuous_usage_stats":true`), true
+}
+
+// FinalUsage is RunningUsage for the end of the stream alone.
+func (r *Request) FinalUsage() (Edit, bool) {
+	if r.StreamOptions.IncludeUsage {
+		return Edit{}, false
+	}
+	return r.streamOptions(`{"include_usage":true`), true
+}
+
+// streamOptions is the edit that sets stream_options: those asked for, which is an object without its end, and of the
+// body's own what says nothing of usage.
+func (r *Request) streamOptions(asked string) Edit {
+	const key = "stream_options"
 	raw := []byte(asked)
 	if options := r.Raw(key); len(options) > 0 && options[0] == '{' {
 		c := NewCursor(options, maxEditDepth)
@@ -126,7 +140,7 @@ func (r *Request) RunningUsage() (Edit, bool) {
 			c.Skip()
 		}
 	}
-	return Edit{key, append(raw, '}')}, true
+	return Edit{key, append(raw, '}')}
 }
 
 // skipped reads one value and returns it as it stands.

@@ -104,6 +104,21 @@ func TestRunningUsageKeepsOtherStreamOptions(t *testing.T) {
 	}
 }
 
+func TestFinalUsageKeepsOtherStreamOptions(t *testing.T) {
+	for options, want := range map[string]string{
+		``:                       `{"include_usage":true}`,
+		`,"stream_options":null`: `{"include_usage":true}`,
+		`,"stream_options":{"include_obfuscation":true,"include_usage":false}`: `{"include_usage":true,` +
+			`"include_obfuscation":true}`,
+		`,"stream_options":{"include_usage":true}`: ``,
+	} {
+		e, ok := mustParse(t, Chat, user(options)).FinalUsage()
+		if string(e.Raw) != want || ok != (want != "") || ok && !Valid(e.Raw, 8) {
+			t.Errorf("%s: edit %s %v, want %s", options, e.Raw, ok, want)
+		}
+	}
+}
+
 func TestAppendQuotedIsReadBackAsItWas(t *testing.T) {
 	var every strings.Builder
 	for r := range rune(0x300) {

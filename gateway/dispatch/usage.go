@@ -1,0 +1,35 @@
+package dispatch
+
+import (
+	"errors"
+	"strings"
+
+	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
+)
+
+// doWithoutUsage reports whether the replica is to be asked again without the usage, which its client did not ask for:
+// its engine refuses the request, and may do so for that. It is found out once a replica: what it takes then, takenUp
+// notes.
+func (d *Dispatch) doWithoutUsage(err error) bool {
+	t := &d.turn
+	var said *apierr.Error
+	if !t.hop.AsksUsage || d.Relay.Begun() || !errors.As(err, &said) || said.Code != apierr.InvalidRequest {
+		return false
+	}
+	if t.rep.Usage.Load() != ensemble.UsageUntried && !strings.Contains(said.EngineText, "stream_options") {
+		return false
+	}
+	t.noUsage = true
+	return true
+}
+
+// takenUp notes whether the replica's engine takes requests that ask for the usage, as it has taken this one.
+func (t *turn) takenUp() {
+	switch {
+	case t.noUsage:
+		t.rep.Usage.Store(ensemble.UsageRefused)
+	case t.hop.AsksUsage && t.rep.Usage.Load() == ensemble.UsageUntried:
+		t.rep.Usage.Store(ensemble.UsageTold)
+	}
+}
