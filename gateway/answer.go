@@ -12,6 +12,7 @@ import (
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
 	"octet/gateway/decide"
+	"octet/gateway/doors"
 	"octet/gateway/ensemble"
 	"octet/gateway/fault"
 	"octet/gateway/head"
@@ -63,6 +64,9 @@ func (x *exchange) Head(rep *ensemble.Replica, now time.Time, length int) {
 	if x.request.Intent.Explain {
 		f = f.Text("Server-Timing: ", fmt.Sprintf("route;dur=%.3f, queue;dur=%.3f, first;dur=%.3f",
 			receipt.Ms(done.Routed), receipt.Ms(done.Queued), receipt.Ms(x.Since())))
+	}
+	if x.request.Door != nil {
+		f = append(f, "X-Door: translated\r\n"...)
 	}
 	x.answer.status = http.StatusOK
 	x.w.Start(http.StatusOK, int64(length), f)
@@ -116,7 +120,7 @@ func (x *exchange) fail(err error) {
 	x.Note(0)
 	if !x.relay.Begun() {
 		x.relay.ArmWrite(x.Since())
-		writeError(x.w, x.request.ID, found(&x.receipt, &x.request), x.chosen(), e)
+		writeError(x.w, x.request.Door, identity{x.request.ID, found(&x.receipt, &x.request), x.chosen()}, e)
 		x.relay.Closed()
 		x.answer.status = e.Status()
 		return
@@ -125,8 +129,15 @@ func (x *exchange) fail(err error) {
 	if !x.request.Stream || errors.Is(err, stream.ErrSlowClient) {
 		return
 	}
-	event := append([]byte("data: "), e.AppendJSON(nil, x.request.ID)...)
-	x.relay.Fail(append(event, "\n\n"...))
+	x.relay.Fail(failure(x.request.Answer, e, x.request.ID))
+}
+
+// failure returns the last event of a stream that broke, in the words of its door; nil is OpenAI's.
+func failure(door doors.Answer, e *apierr.Error, requestID string) []byte {
+	if door != nil {
+		return door.Failure(e, requestID)
+	}
+	return append(e.AppendJSON([]byte("data: "), requestID), "\n\n"...)
 }
 
 // chosen returns the specialist that was asked, or that was to be asked; nil if none was chosen.
@@ -147,14 +158,20 @@ func promising(e *apierr.Error, sp *ensemble.Specialist, now func() time.Time) *
 	return e
 }
 
-// writeError sends a typed error as the whole answer. sp is the specialist that was chosen; nil if there is none.
-func writeError(w http.ResponseWriter, requestID, receiptID string, sp *ensemble.Specialist, e *apierr.Error) {
-	f := append(make(head.Lines, 0, 512), jsonAnswer...).Text("X-Request-Id: ", requestID)
-	if receiptID != "" {
-		f = f.Text("X-Receipt-Id: ", receiptID)
+// identity is what a refused request is known by.
+type identity struct {
+	request, receipt string               // ids; receipt is "" if there is none
+	specialist       *ensemble.Specialist // that was chosen; nil if there is none
+}
+
+// writeError sends a typed error as the whole answer, in the words of a door; nil is OpenAI's.
+func writeError(w http.ResponseWriter, door doors.Door, of identity, e *apierr.Error) {
+	f := append(make(head.Lines, 0, 512), jsonAnswer...).Text("X-Request-Id: ", of.request)
+	if of.receipt != "" {
+		f = f.Text("X-Receipt-Id: ", of.receipt)
 	}
-	if sp != nil {
-		f = append(f, sp.HeadLine()...)
+	if of.specialist != nil {
+		f = append(f, of.specialist.HeadLine()...)
 	}
 	if after := e.RetryAfterHeader(); after != "" {
 		f = f.Text("Retry-After: ", after)
@@ -162,7 +179,17 @@ func writeError(w http.ResponseWriter, requestID, receiptID string, sp *ensemble
 	if e.Code == apierr.InvalidAPIKey {
 		f = f.Text("Www-Authenticate: ", "Bearer")
 	}
-	body := append(e.AppendJSON(nil, requestID), '\n')
+	body := append(errorBody(door, of.request, e), '\n')
 	conn.Start(w, e.Status(), int64(len(body)), f)
 	_, _ = w.Write(body) // the client has left
+}
+
+// errorBody returns an error as a door tells it; nil is OpenAI's.
+func errorBody(door doors.Door, requestID string, e *apierr.Error) []byte {
+	if door == nil {
+		return e.AppendJSON(nil, requestID)
+	}
+	named := *e
+	named.Param = door.Param(nil, e.Param)
+	return door.AppendError(nil, &named, requestID)
 }

@@ -180,8 +180,8 @@ func TestAnErrorIsTheSameForEveryWriter(t *testing.T) {
 		apierr.New(apierr.InvalidRequest, "messages", "odd\r\n"),
 		{Code: apierr.Overloaded, RetryAfter: 1500 * time.Millisecond}} {
 		recorded, direct := httptest.NewRecorder(), newStarting()
-		writeError(recorded, "id\r\nX: y", "r", nil, e)
-		writeError(direct, "id\r\nX: y", "r", nil, e)
+		writeError(recorded, nil, identity{request: "id\r\nX: y", receipt: "r"}, e)
+		writeError(direct, nil, identity{request: "id\r\nX: y", receipt: "r"}, e)
 		if diff := cmp.Diff(asWritten(t, recorded.Header()), asWritten(t, direct.parsed(t))); diff != "" ||
 			direct.status != recorded.Code || direct.sink.body.String() != recorded.Body.String() {
 			t.Errorf("%v: status %d and %d, %q and %q (-header +start):\n%s", e, recorded.Code, direct.status,

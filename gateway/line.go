@@ -5,12 +5,15 @@ import (
 
 	"octet/gateway/conn"
 	"octet/gateway/dispatch"
+	"octet/gateway/doors"
 	"octet/gateway/wire"
 )
 
-// complete is the whole way of a chat or completion request, from its head to the end of its answer.
-func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind) {
+// complete is the whole way of a chat or completion request, from its head to the end of its answer. door is the
+// surface that the client speaks; nil for the kind's own.
+func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind, door doors.Door) {
 	x := s.begin(w, r)
+	x.request.Door = door
 	if !x.respond(r, kind) {
 		x.conclude()
 		return

@@ -12,6 +12,7 @@ import (
 	"octet/gateway/api"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
+	"octet/gateway/doors"
 	"octet/gateway/ensemble"
 	"octet/gateway/front"
 	"octet/gateway/intake"
@@ -27,10 +28,13 @@ func (s *Server) DataHandler() http.Handler {
 		switch {
 		case r.Method != http.MethodPost:
 		case r.URL.Path == wire.Chat.Path():
-			s.complete(w, r, wire.Chat)
+			s.complete(w, r, wire.Chat, nil)
 			return
 		case r.URL.Path == wire.Completion.Path():
-			s.complete(w, r, wire.Completion)
+			s.complete(w, r, wire.Completion, nil)
+			return
+		case doorsByPath[r.URL.Path] != nil:
+			s.complete(w, r, wire.Chat, doorsByPath[r.URL.Path])
 			return
 		}
 		rest.ServeHTTP(w, r)
@@ -43,8 +47,11 @@ func (s *Server) router() *gin.Engine {
 	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
 	outcomes := api.Outcomes{Refuse: s.refuse, Rings: s.receipts, Verdicts: s.audit.Verdicts, Now: s.now,
 		Body: s.readSmall}
-	e.POST(wire.Chat.Path(), func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat) })
-	e.POST(wire.Completion.Path(), func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion) })
+	e.POST(wire.Chat.Path(), func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat, nil) })
+	e.POST(wire.Completion.Path(), func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion, nil) })
+	for path, door := range doorsByPath {
+		e.POST(path, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat, door) })
+	}
 	e.POST("/v1/route", func(c *gin.Context) { s.explain(c.Writer, c.Request) })
 	e.GET("/v1/models", s.identified(models.List))
 	e.GET("/v1/models/:id", s.identified(models.One))
@@ -95,12 +102,17 @@ func (s *Server) readiness() api.Ready {
 
 // refuse answers with a typed error outside the straight line.
 func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
-	s.reject(c.Writer, c.GetHeader("X-Request-Id"), e)
+	s.rejectAt(c.Writer, doorsByPath[c.Request.URL.Path], c.GetHeader("X-Request-Id"), e)
 }
 
 // reject answers a request that has no exchange. asked is the X-Request-Id as the client sent it.
 func (s *Server) reject(w http.ResponseWriter, asked string, e *apierr.Error) {
-	writeError(w, intake.RequestID(asked), "", nil, e)
+	s.rejectAt(w, nil, asked, e)
+}
+
+// rejectAt is reject in the words of a door; nil is OpenAI's.
+func (s *Server) rejectAt(w http.ResponseWriter, door doors.Door, asked string, e *apierr.Error) {
+	writeError(w, door, identity{request: intake.RequestID(asked)}, e)
 	s.metrics.Refused(e.Code)
 }
 

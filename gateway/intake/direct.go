@@ -15,7 +15,7 @@ func identify(h *headers, tenants *tenant.Table) (*tenant.Tenant, *apierr.Error)
 			return operator, nil
 		}
 	}
-	return tenants.ByAuthorization(h.authorization)
+	return tenants.ByAuthorization(tenant.Authorization(h.authorization, h.apiKey))
 }
 
 // readReplica returns the replica that a request names, "" if it names none. A tenant without the right does not learn

@@ -14,6 +14,7 @@ type headers struct {
 	size          int // bytes of the whole head, the request line included
 	requestID     string
 	authorization string
+	apiKey        string // X-Api-Key, as Anthropic's clients send their key
 	encoding      string
 	contentType   string
 	explain       string
@@ -75,6 +76,8 @@ func (h *headers) read(name string, values []string) {
 		h.requestID = values[0]
 	case "Authorization":
 		h.authorization = h.once(name, values)
+	case "X-Api-Key":
+		h.apiKey = h.once(name, values)
 	case "Content-Encoding":
 		h.encoding = h.once(name, values)
 	case "Content-Type":

@@ -11,6 +11,7 @@ import (
 	"octet/engine"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
+	"octet/gateway/doors"
 	"octet/gateway/ensemble"
 	"octet/gateway/tenant"
 	"octet/gateway/wire"
@@ -23,7 +24,9 @@ type Request struct {
 	Arrival time.Time
 	Dry     bool // POST /v1/route: nothing may change
 	Kind    wire.Kind
-	Stream  bool // the answer is sent as events
+	Door    doors.Door   // that the client came by; nil if that is the kind's own
+	Answer  doors.Answer // translates what it gets; nil without a Door
+	Stream  bool         // the answer is sent as events
 	Tenant  *tenant.Tenant
 	Intent  Intent
 	*Body   // nil while it is released
@@ -108,7 +111,7 @@ func missing(err error, member string) bool {
 // read parses the body as one of that kind, and puts its repo snippets and tool outputs into its prompt: what
 // tokenizes, hashes, copies or sends the body knows of no other.
 func (q *Request) read(kind wire.Kind) error {
-	if err := q.Parse(kind); err != nil {
+	if err := q.parseSent(kind); err != nil {
 		return err
 	}
 	if err := q.said(); err != nil {

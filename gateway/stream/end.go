@@ -58,7 +58,7 @@ func (r *Relay) complete() error {
 	}
 	r.observer.Usage(usage)
 	r.Place.Vacate(r.delivered-r.Cont.Base(), r.origin.At(r.wrote))
-	if err := r.out.Put(r.client, DoneEvent); err != nil {
+	if err := r.out.Put(r.client, r.doneEvent()); err != nil {
 		return r.clientGone(err)
 	}
 	if err := r.push(); err != nil {
@@ -68,6 +68,14 @@ func (r *Relay) complete() error {
 		Drain(r.Response)
 	}
 	return nil
+}
+
+// doneEvent returns the end of a stream that is complete.
+func (r *Relay) doneEvent() []byte {
+	if r.Door != nil {
+		return r.Door.Done()
+	}
+	return DoneEvent
 }
 
 // Fail writes event behind what the client has been given, as the last that it gets of a stream that broke.

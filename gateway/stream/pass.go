@@ -30,9 +30,25 @@ func (r *Relay) pass(out [2][]byte) error {
 		if err := r.out.Own(r.client); err != nil { // the second part is rewritten where the first was
 			return r.clientGone(err)
 		}
-		if err := r.out.Put(r.client, r.Rewriter.Events(r.norm.Events(r.Cont.Events(part)))); err != nil {
-			return r.clientGone(err)
+		if err := r.put(r.Rewriter.Events(r.norm.Events(r.Cont.Events(part)))); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// put gives the client whole events, in the words of its door.
+func (r *Relay) put(events []byte) (err error) {
+	if r.Door != nil {
+		if events, err = r.Door.Events(events); err != nil {
+			return &Unusable{Begun: r.heard, Err: err}
+		}
+		if len(events) == 0 {
+			return nil
+		}
+	}
+	if err := r.out.Put(r.client, events); err != nil {
+		return r.clientGone(err)
 	}
 	return nil
 }

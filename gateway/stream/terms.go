@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/doors"
 	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/gateway/wire"
@@ -13,11 +14,12 @@ import (
 // Terms are what one request asks of its answer, and what bounds it. They do not change.
 type Terms struct {
 	Kind       wire.Kind
-	Expendable bool // the Gate may take the place back at any time: it is never pinned
-	MaxTokens  int  // below 0 is no limit
-	Most       int  // tokens of each choice that a stream's client gets; 0 is no limit: see MostOutput
-	Prompts    int  // in the body
-	Answers    int  // to each of them
+	Door       doors.Answer // translates the answer for its client; nil if that is not needed
+	Expendable bool         // the Gate may take the place back at any time: it is never pinned
+	MaxTokens  int          // below 0 is no limit
+	Most       int          // tokens of each choice that a stream's client gets; 0 is no limit: see MostOutput
+	Prompts    int          // in the body
+	Answers    int          // to each of them
 
 	EventBytes    int           // of one event of an engine
 	TextBytes     int           // of text that is kept to continue from

@@ -25,6 +25,12 @@ func (r *Relay) Whole(src Source) error {
 	if err != nil {
 		return &Unusable{Err: err}
 	}
+	told := body
+	if r.Door != nil {
+		if told, err = r.Door.Whole(body); err != nil {
+			return &Unusable{Err: err}
+		}
+	}
 	usage, since := r.extent().Believe(answer.Usage), r.origin.Since()
 	now := r.origin.At(since)
 	if !src.Place.Complete(usage.CompletionTokens, r.Cont.Cached(usage, r.Handed), now) {
@@ -35,12 +41,12 @@ func (r *Relay) Whole(src Source) error {
 	r.observer.Usage(usage)
 	r.Transcript.Whole(answer.Text)
 	r.observer.Answered()
-	r.Begin(now, len(body))
+	r.Begin(now, len(told))
 	r.ArmWrite(since)
-	if _, err := r.client.Write(body); err != nil {
+	if _, err := r.client.Write(told); err != nil {
 		return r.clientGone(err)
 	}
-	if len(body) <= mostHeld {
+	if len(told) <= mostHeld {
 		r.ended = since
 	}
 	return nil

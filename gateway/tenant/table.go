@@ -94,10 +94,24 @@ func (t *Table) named(name string) *Tenant {
 // Identify returns the tenant of r. A key that is given must be known, unless none is configured.
 // The key's digest is compared by map lookup: what leaks by timing is about a SHA-256 digest, not about the key.
 func (t *Table) Identify(r *http.Request) (*Tenant, *apierr.Error) {
-	if len(r.Header["Authorization"]) > 1 {
-		return nil, apierr.Repeated("Authorization")
+	for _, name := range [...]string{"Authorization", apiKeyHeader} {
+		if len(r.Header[name]) > 1 {
+			return nil, apierr.Repeated(name)
+		}
 	}
-	return t.ByAuthorization(r.Header.Get("Authorization"))
+	return t.ByAuthorization(Authorization(r.Header.Get("Authorization"), r.Header.Get(apiKeyHeader)))
+}
+
+// apiKeyHeader is where clients of Messages have their key.
+const apiKeyHeader = "X-Api-Key"
+
+// Authorization returns the Authorization header, or what it would be for the key of an X-Api-Key header where there is
+// none. Both may be "".
+func Authorization(authorization, apiKey string) string {
+	if authorization == "" && apiKey != "" {
+		return "Bearer " + apiKey
+	}
+	return authorization
 }
 
 // ByAuthorization returns the tenant of an Authorization header, which may be "".

@@ -10,7 +10,7 @@ import (
 func Terms(r *intake.Request, l *ensemble.Limits) stream.Terms {
 	q := &r.Parsed
 	return stream.Terms{
-		Kind: r.Kind, MaxTokens: q.MaxTokens, Most: stream.MostOutput(q), Prompts: max(q.Prompts(), 1),
+		Kind: r.Kind, Door: r.Answer, MaxTokens: q.MaxTokens, Most: stream.MostOutput(q), Prompts: max(q.Prompts(), 1),
 		Answers: intake.Sequences(q), EventBytes: l.EventBytes, TextBytes: int(l.BodyBytes),
 		ResponseBytes: l.ResponseBytes, Write: l.WriteTimeout, Idle: l.IdleTimeout,
 	}

@@ -46,6 +46,17 @@ func Valid(b []byte, depth int) bool {
 	return c.End()
 }
 
+// Check returns what is wrong with the syntax of b, by the rules of Valid; nil if nothing is. The error is an *Error.
+func Check(b []byte, depth int) error {
+	c := Cursor{keys: &keySet{}}
+	c.start(b, depth)
+	c.Skip()
+	if c.End() {
+		return nil
+	}
+	return &Error{Code: c.fault.code, Message: c.fault.what, Offset: c.fault.at}
+}
+
 func (c *Cursor) start(b []byte, depth int) {
 	c.b, c.i, c.room, c.fresh = b, 0, depth, false
 	c.fault = fault{} // by itself: a copy of what is written just now waits for it

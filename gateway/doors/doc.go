@@ -1,0 +1,39 @@
+// Package doors is what the surfaces beside OpenAI's chat completions have in common. A door is a translator: the body
+// of its request becomes a chat completion's, and the answer's chunks become its events. All between is one line.
+//
+//	body ──▶ Door.Chat ──▶ chat body ──▶ the line of a request ──▶ chunks, or a completion ──▶ Answer ──▶ client
+//	                                       └ an error ──▶ Door.AppendError, or Answer.Failure once a stream has begun
+//
+// Invariants:
+//
+//  1. A door translates all that a body holds, or refuses it with the path of what it cannot translate. null is absent.
+//  2. What a door writes is at most a small multiple of what it read.
+//  3. Strings pass as they stand, escapes included: they are not decoded, and not encoded again.
+//  4. A stream has exactly one end: Answer.Done or Answer.Failure, and nothing of the door follows on it.
+//  5. Doors do no I/O and know no clock. A Door is safe for concurrent use, an Answer is one request's.
+package doors
+
+import "octet/gateway/apierr"
+
+// Door translates one surface to and from chat completions.
+type Door interface {
+	// Chat appends to dst the chat completion that body asks for. The error is a *wire.Error, in the door's own words.
+	Chat(dst, body []byte, depth int) (chat []byte, answer Answer, err error)
+	// Param returns the path in the door's body of what stands at a path in the chat completion that it became. Without
+	// the body, which is nil then, a path within messages stays as it is.
+	Param(body []byte, chat string) string
+	// AppendError appends the body of an answer that is an error.
+	AppendError(dst []byte, e *apierr.Error, requestID string) []byte
+}
+
+// Answer translates the answer to one request. What its methods return is valid until the next call.
+type Answer interface {
+	// Events returns what the client gets for whole events of a chat completion's stream.
+	Events(events []byte) ([]byte, error)
+	// Done returns the end of a stream that is complete.
+	Done() []byte
+	// Failure returns the last event of a stream that broke.
+	Failure(e *apierr.Error, requestID string) []byte
+	// Whole returns what the client gets for a chat completion in one piece.
+	Whole(body []byte) ([]byte, error)
+}

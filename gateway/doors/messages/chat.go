@@ -1,0 +1,207 @@
+package messages
+
+import (
+	"bytes"
+	"strconv"
+
+	"octet/gateway/doors"
+	"octet/gateway/wire"
+)
+
+// The members of a body, by their places in names.
+const (
+	model = iota
+	maxTokens
+	messages
+	system
+	stop
+	stream
+	temperature
+	topP
+	topK
+	tools
+	toolChoice
+	thinking
+	metadata
+	outputConfig
+	outputFormat
+	contextManagement
+	serviceTier
+	members
+)
+
+var names = [members]string{"model", "max_tokens", "messages", "system", "stop_sequences", "stream", "temperature",
+	"top_p", "top_k", "tools", "tool_choice", "thinking", "metadata", "output_config", "output_format",
+	"context_management", "service_tier"}
+
+// chat is a chat completion's body while it is written.
+type chat struct {
+	out    []byte
+	at     int   // the turn that is being written; below 0 is the system prompt
+	origin []int // of each message: the turn that it was made of
+}
+
+// Chat implements doors.Door.
+func (Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
+	c, err := rewrite(dst, body, depth)
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(c.out, '}'), &Answer{}, nil
+}
+
+// write writes all members of the chat completion.
+func (c *chat) write(v *doors.Value, m *[members]doors.Value) error {
+	for _, write := range [...]func(v *doors.Value, m *[members]doors.Value) error{
+		c.prompt, c.sampling, c.tools, c.thought, c.format, c.others,
+	} {
+		if err := write(v, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// member begins a member of the body.
+func (c *chat) member(name string) {
+	if c.out[len(c.out)-1] != '{' {
+		c.out = append(c.out, ',')
+	}
+	c.out = append(append(append(c.out, '"'), name...), `":`...)
+}
+
+// set adds a member with a value that is known to be JSON.
+func (c *chat) set(name string, raw []byte) {
+	c.member(name)
+	c.out = append(c.out, raw...)
+}
+
+// prompt writes what the model reads first: the model's name, system prompt and messages.
+func (c *chat) prompt(v *doors.Value, m *[members]doors.Value) error {
+	if m[model].Raw != nil {
+		if _, err := m[model].Text(); err != nil {
+			return err
+		}
+		c.set("model", m[model].Raw)
+	}
+	if m[messages].Raw == nil {
+		return v.Missing(names[messages])
+	}
+	c.member("messages")
+	c.out = append(c.out, '[')
+	if err := c.system(&m[system]); err != nil {
+		return err
+	}
+	last := ""
+	err := m[messages].Each(func(turn *doors.Value) (err error) {
+		c.at++
+		last, err = c.turn(turn)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case last == "":
+		return m[messages].Invalid("must hold at least one message")
+	case last == "assistant":
+		return m[messages].Refuse(wire.CodeUnsupportedParameter, "ends with the beginning of an answer, "+
+			"which cannot be translated to a chat completion")
+	}
+	c.out = append(c.out, ']')
+	return nil
+}
+
+// sampling writes how the next token is chosen, and when the answer ends.
+func (c *chat) sampling(v *doors.Value, m *[members]doors.Value) error {
+	if m[maxTokens].Raw == nil {
+		return v.Missing(names[maxTokens])
+	}
+	n, err := m[maxTokens].Whole(1)
+	if err != nil {
+		return err
+	}
+	c.set("max_tokens", strconv.AppendInt(nil, int64(n), 10))
+	if err := c.real(&m[temperature], "temperature", 0, 1); err != nil {
+		return err
+	}
+	if err := c.real(&m[topP], "top_p", 0, 1); err != nil {
+		return err
+	}
+	if m[topK].Raw != nil {
+		if _, err := m[topK].Whole(0); err != nil {
+			return err
+		}
+		c.set("top_k", m[topK].Raw)
+	}
+	if m[stop].Raw == nil {
+		return nil
+	}
+	err = m[stop].Each(func(s *doors.Value) error {
+		_, err := s.Text()
+		return err
+	})
+	c.set("stop", m[stop].Raw)
+	return err
+}
+
+func (c *chat) real(v *doors.Value, name string, lo, hi float64) error {
+	if v.Raw == nil {
+		return nil
+	}
+	_, err := v.Real(lo, hi)
+	c.set(name, v.Raw)
+	return err
+}
+
+// others writes what says how the answer is sent, and by what the conversation is known.
+func (c *chat) others(_ *doors.Value, m *[members]doors.Value) error {
+	streams, err := m[stream].Flag()
+	if err != nil {
+		return err
+	}
+	if streams {
+		c.set("stream", []byte("true"))
+		c.set("stream_options", []byte(`{"include_usage":true}`)) // message_delta tells it
+	}
+	if m[metadata].Raw != nil {
+		var in [1]doors.Value
+		if err := m[metadata].Members([]string{"user_id"}, in[:]); err != nil {
+			return err
+		}
+		if in[0].Raw != nil {
+			if _, err := in[0].Text(); err != nil {
+				return err
+			}
+			c.set("user", in[0].Raw)
+			c.set("prompt_cache_key", in[0].Raw) // which is a conversation's
+		}
+	}
+	if m[serviceTier].Raw != nil { // there is one tier, which is what both come to
+		if _, err := m[serviceTier].OneOf("auto", "standard_only"); err != nil {
+			return err
+		}
+	}
+	return contextEdits(&m[contextManagement])
+}
+
+// contextEdits accepts edits of the context that change nothing, as agents send them.
+func contextEdits(v *doors.Value) error {
+	if v.Raw == nil {
+		return nil
+	}
+	var in [1]doors.Value
+	if err := v.Members([]string{"edits"}, in[:]); err != nil || in[0].Raw == nil {
+		return err
+	}
+	return in[0].Each(func(edit *doors.Value) error {
+		var of [2]doors.Value
+		if err := edit.Members([]string{"type", "keep"}, of[:]); err != nil {
+			return err
+		}
+		kind, err := of[0].Word()
+		if err == nil && (kind != "clear_thinking_20251015" || !bytes.Equal(of[1].Raw, []byte(`"all"`))) {
+			err = edit.Untranslatable()
+		}
+		return err
+	})
+}

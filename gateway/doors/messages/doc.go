@@ -1,0 +1,21 @@
+// Package messages is the door /v1/messages: Anthropic's Messages, translated to and from chat completions.
+//
+//	system, messages, tools, …  ──▶ messages, tools, …         chat.go turns.go blocks.go tools.go
+//	chunks  ──▶ message_start, content_block_…, message_stop   events.go   one block open at a time
+//	a completion  ──▶ a message                                whole.go
+//	an error  ──▶ {"type":"error", …}                          errors.go
+//
+// What has no counterpart is refused. cache_control is accepted: engines cache every prefix that they computed.
+package messages
+
+import (
+	"octet/gateway/doors"
+)
+
+// Path is where clients send Messages.
+const Path = "/v1/messages"
+
+// Door is the door of Messages.
+type Door struct{}
+
+var _ doors.Door = Door{}

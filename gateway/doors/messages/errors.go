@@ -1,0 +1,50 @@
+package messages
+
+import (
+	"net/http"
+
+	"octet/gateway/apierr"
+	"octet/gateway/wire"
+)
+
+// AppendError implements doors.Door: Messages' own shape, with our code beside its type.
+func (Door) AppendError(dst []byte, e *apierr.Error, requestID string) []byte {
+	dst = append(append(dst, `{"type":"error","error":{"type":"`...), typeOf(e.Status())...)
+	dst = wire.AppendQuoted(append(dst, `","code":`...), string(e.Code))
+	dst = wire.AppendQuoted(append(dst, `,"message":`...), e.Message)
+	if e.Param != "" {
+		dst = wire.AppendQuoted(append(dst, `,"param":`...), e.Param)
+	}
+	dst = wire.AppendQuoted(append(dst, `},"request_id":`...), requestID)
+	return append(dst, '}')
+}
+
+// Failure implements doors.Answer.
+func (*Answer) Failure(e *apierr.Error, requestID string) []byte {
+	event := Door{}.AppendError([]byte("event: error\ndata: "), e, requestID)
+	return append(event, "\n\n"...)
+}
+
+// typeOf returns Messages' error type for a status.
+func typeOf(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "authentication_error"
+	case http.StatusForbidden:
+		return "permission_error"
+	case http.StatusNotFound:
+		return "not_found_error"
+	case http.StatusRequestEntityTooLarge:
+		return "request_too_large"
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case http.StatusServiceUnavailable:
+		return "overloaded_error"
+	case http.StatusGatewayTimeout:
+		return "timeout_error"
+	}
+	if status >= http.StatusInternalServerError {
+		return "api_error"
+	}
+	return "invalid_request_error"
+}

@@ -1,0 +1,52 @@
+package messages
+
+import (
+	"fmt"
+	"strings"
+
+	"octet/gateway/doors"
+)
+
+// params are the members that become one of another name in a chat completion, by that name.
+var params = map[string]string{
+	"stop": names[stop], "user": "metadata.user_id", "prompt_cache_key": "metadata.user_id",
+	"parallel_tool_calls": names[toolChoice], "reasoning_effort": names[thinking],
+	"response_format": "output_config.format", "stream_options": names[stream],
+}
+
+// Param implements doors.Door.
+func (Door) Param(body []byte, chat string) string {
+	end := strings.IndexAny(chat, ".[")
+	if end < 0 {
+		end = len(chat)
+	}
+	if name, renamed := params[chat[:end]]; renamed {
+		return name
+	}
+	at, rest := 0, ""
+	if n, _ := fmt.Sscanf(chat, "messages[%d]%s", &at, &rest); n == 0 || body == nil {
+		return chat
+	}
+	c, err := rewrite(nil, body, len(body))
+	switch {
+	case err != nil || at < 0 || at >= len(c.origin):
+		return chat
+	case c.origin[at] < 0:
+		return names[system]
+	}
+	return fmt.Sprintf("%s[%d].content", names[messages], c.origin[at])
+}
+
+// rewrite returns what a body became, without its last brace.
+func rewrite(dst, body []byte, depth int) (chat, error) {
+	c := chat{out: append(dst, '{'), at: -1}
+	v, err := doors.Body(body, depth)
+	if err != nil {
+		return c, err
+	}
+	var m [members]doors.Value
+	if err := v.Members(names[:], m[:]); err != nil {
+		return c, err
+	}
+	return c, c.write(&v, &m)
+}

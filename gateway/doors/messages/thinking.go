@@ -1,0 +1,110 @@
+package messages
+
+import (
+	"octet/gateway/doors"
+)
+
+// leastBudget is the least of a thinking budget, in tokens.
+const leastBudget = 1024
+
+// thought writes how much the model is to reason. A budget is a most, which an effort stands for: chat completions have
+// no other word.
+func (c *chat) thought(_ *doors.Value, m *[members]doors.Value) error {
+	effort, err := effortOf(&m[outputConfig])
+	if err != nil {
+		return err
+	}
+	budget, err := effortOfBudget(&m[thinking])
+	if err != nil {
+		return err
+	}
+	if effort == "" {
+		effort = budget
+	}
+	if effort != "" {
+		c.set("reasoning_effort", []byte(`"`+effort+`"`))
+	}
+	return nil
+}
+
+// effortOf returns the effort that output_config asks for.
+func effortOf(v *doors.Value) (string, error) {
+	if v.Raw == nil {
+		return "", nil
+	}
+	var m [2]doors.Value
+	if err := v.Members([]string{"effort", "format"}, m[:]); err != nil || m[0].Raw == nil {
+		return "", err
+	}
+	return m[0].OneOf("low", "medium", "high", "xhigh", "max")
+}
+
+// effortOfBudget returns the effort that a budget stands for; "" leaves it to the model.
+func effortOfBudget(v *doors.Value) (string, error) {
+	if v.Raw == nil {
+		return "", nil
+	}
+	var m [3]doors.Value
+	if err := v.Members([]string{"type", "budget_tokens", "display"}, m[:]); err != nil {
+		return "", err
+	}
+	kind, err := m[0].OneOf("enabled", "disabled", "adaptive")
+	if err != nil {
+		return "", err
+	}
+	if m[2].Raw != nil {
+		if _, err := m[2].OneOf("summarized"); err != nil {
+			return "", m[2].Untranslatable()
+		}
+	}
+	switch kind {
+	case "disabled":
+		return "none", nil
+	case "adaptive":
+		return "", nil
+	}
+	if m[1].Raw == nil {
+		return "", v.Missing("budget_tokens")
+	}
+	n, err := m[1].Whole(leastBudget)
+	switch {
+	case err != nil:
+		return "", err
+	case n < 4*leastBudget:
+		return "low", nil
+	case n < 16*leastBudget:
+		return "medium", nil
+	}
+	return "high", nil
+}
+
+// format writes what an answer must look like.
+func (c *chat) format(_ *doors.Value, m *[members]doors.Value) error {
+	format := m[outputFormat]
+	if m[outputConfig].Raw != nil {
+		var in [2]doors.Value
+		if err := m[outputConfig].Members([]string{"effort", "format"}, in[:]); err != nil {
+			return err
+		}
+		if in[1].Raw != nil {
+			format = in[1]
+		}
+	}
+	if format.Raw == nil {
+		return nil
+	}
+	var of [2]doors.Value
+	if err := format.Members([]string{"type", "schema"}, of[:]); err != nil {
+		return err
+	}
+	if _, err := of[0].OneOf("json_schema"); err != nil {
+		return err
+	}
+	if of[1].Kind() != '{' {
+		return format.Missing("schema")
+	}
+	c.member("response_format")
+	c.out = append(c.out, `{"type":"json_schema","json_schema":{"name":"output","schema":`...)
+	c.out = append(append(c.out, of[1].Raw...), "}}"...)
+	return nil
+}

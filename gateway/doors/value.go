@@ -1,0 +1,179 @@
+package doors
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"octet/gateway/wire"
+)
+
+// Value is one value of a body that is known to be strict JSON, and where it stands. The zero Value is absent.
+type Value struct {
+	Raw   []byte // as it stands, without white space around it; nil if it is absent or null
+	in    *Value // nil for the body itself
+	name  string // of the member; "" for an element
+	index int
+}
+
+// anyDepth is for what was judged before.
+const anyDepth = 1 << 20
+
+// Body returns the value of a whole body, which must be an object of strict JSON.
+func Body(body []byte, depth int) (Value, error) {
+	if err := wire.Check(body, depth); err != nil {
+		return Value{}, err
+	}
+	v := Value{Raw: bytes.TrimSpace(body)}
+	if v.Kind() != '{' {
+		return v, &wire.Error{Code: wire.CodeInvalidRequest, Message: "the body must be a JSON object"}
+	}
+	return v, nil
+}
+
+// Kind returns the first byte of the value, which tells what it is; 0 if it is absent.
+func (v *Value) Kind() byte {
+	if len(v.Raw) == 0 {
+		return 0
+	}
+	return v.Raw[0]
+}
+
+// Path returns where the value stands, as messages[2].content[0].text.
+func (v *Value) Path() string {
+	switch {
+	case v.in == nil:
+		return ""
+	case v.name == "":
+		return v.in.Path() + "[" + strconv.Itoa(v.index) + "]"
+	case v.in.in == nil:
+		return v.name
+	}
+	return v.in.Path() + "." + v.name
+}
+
+// Refuse returns the error of a value.
+func (v *Value) Refuse(code, message string) error {
+	return &wire.Error{Code: code, Param: v.Path(), Message: message}
+}
+
+// Invalid is Refuse for a value that is not what it must be.
+func (v *Value) Invalid(message string) error { return v.Refuse(wire.CodeInvalidValue, message) }
+
+// Untranslatable is Refuse for a value that chat completions have nothing for.
+func (v *Value) Untranslatable() error {
+	return v.Refuse(wire.CodeUnsupportedParameter, "cannot be translated to a chat completion")
+}
+
+// Missing is the error of a member that v lacks.
+func (v *Value) Missing(member string) error {
+	return v.Under(member).Refuse(wire.CodeMissingParameter, "is missing")
+}
+
+// Under returns an absent member of v, for its path.
+func (v *Value) Under(member string) *Value { return &Value{in: v, name: member} }
+
+// longestName is how much of a name is told that a client has made up, in bytes.
+const longestName = 64
+
+// Members sets into[i] to the member of that name, for each of names. Any other member is refused.
+func (v *Value) Members(names []string, into []Value) error {
+	if v.Kind() != '{' {
+		return v.Invalid("must be an object")
+	}
+	clear(into)
+	c := wire.NewCursor(v.Raw, anyDepth)
+	c.Enter('{')
+	for name, more := c.Key(); more; name, more = c.Key() {
+		i := slices.IndexFunc(names, func(known string) bool { return known == string(name) })
+		c.Peek()
+		from := c.Offset()
+		c.Skip()
+		raw := v.Raw[from:c.Offset()]
+		switch {
+		case raw[0] == 'n':
+		case i < 0:
+			return v.Under(string(name[:min(len(name), longestName)])).Untranslatable()
+		default:
+			into[i] = Value{Raw: raw, in: v, name: names[i]}
+		}
+	}
+	return nil
+}
+
+// Each calls f with each element of an array.
+func (v *Value) Each(f func(element *Value) error) error {
+	if v.Kind() != '[' {
+		return v.Invalid("must be an array")
+	}
+	c := wire.NewCursor(v.Raw, anyDepth)
+	c.Enter('[')
+	for i := 0; c.More(); i++ {
+		c.Peek()
+		from := c.Offset()
+		c.Skip()
+		element := &Value{Raw: v.Raw[from:c.Offset()], in: v, index: i} // its own: members of it may be kept
+		if element.Raw[0] == 'n' {
+			return element.Invalid("must not be null")
+		}
+		if err := f(element); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Text returns what stands between the quotes of a string.
+func (v *Value) Text() ([]byte, error) {
+	if v.Kind() != '"' {
+		return nil, v.Invalid("must be a string")
+	}
+	return v.Raw[1 : len(v.Raw)-1], nil
+}
+
+// Word returns a string in its plain form; "" if it is absent.
+func (v *Value) Word() (string, error) {
+	if v.Raw == nil {
+		return "", nil
+	}
+	raw, err := v.Text()
+	return string(wire.AppendUnquoted(nil, raw)), err
+}
+
+// Flag returns a boolean; false if it is absent.
+func (v *Value) Flag() (bool, error) {
+	switch v.Kind() {
+	case 't':
+		return true, nil
+	case 'f', 0:
+		return false, nil
+	}
+	return false, v.Invalid("must be true or false")
+}
+
+// Whole returns a whole number of at least least.
+func (v *Value) Whole(least int) (int, error) {
+	c := wire.NewCursor(v.Raw, 1)
+	if n, ok := c.Int(); ok && n >= least {
+		return n, nil
+	}
+	return 0, v.Invalid(fmt.Sprintf("must be a whole number of at least %d", least))
+}
+
+// Real returns a number from lo to hi.
+func (v *Value) Real(lo, hi float64) (float64, error) {
+	if n, err := strconv.ParseFloat(string(v.Raw), 64); err == nil && n >= lo && n <= hi {
+		return n, nil
+	}
+	return 0, v.Invalid(fmt.Sprintf("must be a number from %g to %g", lo, hi))
+}
+
+// OneOf returns a string that is one of words.
+func (v *Value) OneOf(words ...string) (string, error) {
+	word, err := v.Word()
+	if err == nil && !slices.Contains(words, word) {
+		err = v.Invalid("is none of the values that it may have")
+	}
+	return word, err
+}

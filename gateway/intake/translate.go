@@ -1,0 +1,38 @@
+package intake
+
+import (
+	"errors"
+
+	"octet/gateway/wire"
+)
+
+// parseSent parses what the client sent, in the words of its door.
+func (q *Request) parseSent(kind wire.Kind) error {
+	if q.Door == nil {
+		return q.Parse(kind)
+	}
+	return q.translate(kind)
+}
+
+// translate makes the body of the request's door one of that kind, and parses it. What is refused of it is named by its
+// place in what the client sent.
+func (q *Request) translate(kind wire.Kind) error {
+	limits := BodyLimits(q.limits)
+	sent := q.Bytes
+	body, answer, err := q.Door.Chat(q.inlined[:0], sent, limits.Depth)
+	if err != nil {
+		return err
+	}
+	q.inlined, q.Bytes, q.Answer = body, body, answer
+	if int64(len(body)) > q.limits.BodyBytes {
+		return tooLarge(q.limits.BodyBytes)
+	}
+	if err := q.memory.take(q.Body, len(body), q.limits.QueueBytes); err != nil {
+		return err
+	}
+	var bad *wire.Error
+	if err = q.Parse(kind); errors.As(err, &bad) {
+		bad.Param = q.Door.Param(sent, bad.Param)
+	}
+	return err
+}
