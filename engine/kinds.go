@@ -19,6 +19,7 @@ type Kind struct {
 	TokenizesChats bool
 	Transfer       Transfer // how a prompt's keys and values go to another engine of the kind
 	Hashes         Hashing  // how its cache events name blocks
+	Rendering      Rendering
 
 	Bit         Kinds // by which Members name it
 	PassUnknown bool  // its replicas pass on what Members do not have for it, unless the configuration says otherwise
@@ -94,6 +95,7 @@ var kinds = Table{
 		Streams: Streams{Counted: CountsTimings, Completions: true, Usage: true, Untidy: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Template: "/apply-template", Metrics: "/metrics",
 			Slots: "/props"},
+		Rendering: Rendering{Function: []ToolMember{{"name", ""}, {"description", `""`}, {"parameters", "{}"}}},
 		Marks: Marks{Owner: "llamacpp", Metrics: "llamacpp:",
 			Paths: []Mark{{Path: "/props", Member: "default_generation_settings"}}},
 	},
@@ -103,6 +105,8 @@ var kinds = Table{
 		Streams: Streams{Counted: CountsUsage, Completions: true, Usage: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
 			LoadAdapter: "/load_lora_adapter", UnloadAdapter: "/unload_lora_adapter"},
+		Rendering: Rendering{Chosen: true, Function: []ToolMember{{"description", "null"}, {"name", ""},
+			{"parameters", "null"}, {"strict", "false"}}},
 		Marks: Marks{Owner: "sglang", Metrics: "sglang:",
 			Paths: []Mark{{Path: "/server_info", Member: "tp_size"}, {Path: "/get_server_info", Member: "tp_size"}}},
 	},
@@ -113,13 +117,16 @@ var kinds = Table{
 		Streams:  Streams{Counted: CountsUsage, Chats: true, Completions: true, Usage: true, IDs: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
 			LoadAdapter: "/v1/load_lora_adapter", UnloadAdapter: "/v1/unload_lora_adapter"},
+		Rendering: Rendering{Others: true, Function: []ToolMember{{"name", ""}, {"description", "null"},
+			{"parameters", "null"}}},
 		Marks: Marks{Owner: "vllm", Metrics: "vllm:",
 			Paths: []Mark{{Path: "/version", Member: "version", Shared: true}}},
 	},
 	{
 		Name: Generic, Bit: OpenAI, PassUnknown: true,
-		Streams: Streams{Usage: true, Untidy: true},
-		Paths:   Paths{Health: ModelsPath},
+		Streams:   Streams{Usage: true, Untidy: true},
+		Rendering: Rendering{Format: true}, // it may have all that it is sent
+		Paths:     Paths{Health: ModelsPath},
 	},
 }
 

@@ -13,7 +13,7 @@ import (
 
 const maxBody = 64 << 20 // bytes
 
-// body is what a completion or chat request may say. Fields that change nothing about emulated text (tools,
+// body is what a completion or chat request may say. Fields that change nothing about emulated text (tool_choice,
 // response_format, …) and fields that are unknown are accepted and have no effect, as with vLLM.
 type body struct {
 	Model    string         `json:"model"`
@@ -59,8 +59,9 @@ type streamOptions struct {
 
 // turn is one message; its content is a string, null, or a list of text parts.
 type turn struct {
-	Role    string  `json:"role"`
-	Content content `json:"content"`
+	Role    string   `json:"role"`
+	Content content  `json:"content"`
+	Calls   []called `json:"tool_calls"`
 
 	raw jsontext.Value // as it came
 }
@@ -136,8 +137,9 @@ func decodeBody(body io.Reader, into any) error {
 func (b *body) chat() ([]engine.Message, engine.Ending) {
 	messages := make([]engine.Message, len(b.Messages))
 	for i, m := range b.Messages {
-		messages[i] = engine.Message{Role: m.Role, Content: string(m.Content)}
+		messages[i] = engine.Message{Role: m.Role, Content: m.text()}
 	}
+	messages = showTools(messages, b.Tools)
 	switch {
 	case b.ContinueFinalMessage:
 		return messages, engine.ContinueLast

@@ -3,6 +3,7 @@ package ensemble
 import (
 	"octet/calibration"
 	"octet/classifier"
+	"octet/engine"
 	"octet/gateway/head"
 	"octet/gateway/metrics"
 	"octet/gateway/tenant"
@@ -72,13 +73,16 @@ func (rt *Runtime) Seal() *Runtime {
 		}
 	}
 	members := map[string][]*fleet.Replica{}
+	shown := map[string]wire.Shown{}
 	for _, rep := range &rt.Replicas {
 		if rep != nil && rep.Fleet != nil {
 			name := rep.Fleet.Spec().Specialist
+			shown[name] = shownTo(rep.Kind.Rendering, shown[name], len(members[name]) == 0)
 			members[name] = append(members[name], rep.Fleet)
 		}
 	}
 	for _, sp := range rt.Specialists {
+		sp.shown = shown[sp.Name]
 		sp.snapshot = fleet.NewSnapshot(members[sp.Name]...)
 		sp.headLine = head.Lines(nil).Text("X-Specialist: ", sp.Name)
 		rt.byName[sp.Name] = sp
@@ -89,6 +93,11 @@ func (rt *Runtime) Seal() *Runtime {
 		}
 	}
 	return rt
+}
+
+// shownTo adds an engine to those that are shown prompts: where engines differ, the prompt has what any of them shows.
+func shownTo(e engine.Rendering, others wire.Shown, first bool) wire.Shown {
+	return wire.Shown{Chosen: e.Chosen && (first || others.Chosen), Format: e.Format || others.Format}
 }
 
 // Seal renders what requests and answers say of the replica. Runtime.Seal calls it.

@@ -6,6 +6,7 @@ import (
 
 	"octet/gateway/head"
 	"octet/gateway/metrics"
+	"octet/gateway/wire"
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -37,6 +38,7 @@ type Specialist struct {
 
 	snapshot *fleet.Snapshot // its replicas of this generation, made by Seal
 	headLine head.Lines      // of an answer's head: its name; made by Seal
+	shown    wire.Shown      // what its engines put into prompts; made by Seal
 	step     *slo.Dial       // its knobs, found by Connect
 	floor    *slo.Dial
 	timed    atomic.Int64 // when the plugins of a decision were timed last, in nanoseconds of uptime
@@ -72,6 +74,9 @@ type InTiers [index.Tiers]int
 
 // Snapshot returns the specialist's replicas of this generation.
 func (sp *Specialist) Snapshot() *fleet.Snapshot { return sp.snapshot }
+
+// Shown returns what of a chat its engines put into the prompt beside messages.
+func (sp *Specialist) Shown() wire.Shown { return sp.shown }
 
 // HeadLine returns the line of an answer's head that names the specialist.
 func (sp *Specialist) HeadLine() head.Lines { return sp.headLine }

@@ -48,34 +48,45 @@ func AskPrompts(f *ensemble.Footprint, r *gate.Request, req *wire.Request) {
 	r.MaxNew = max(req.MaxTokens, 0)
 }
 
-// Render appends the prompt as an engine with the gateway's own chat template sees it.
-func (q *Request) Render(dst []byte) []byte { return RenderPrompt(q.Kind, &q.Parsed, dst) }
+// Asked is the prompt of a request, as engines of one kind see it.
+type Asked struct {
+	*Request
+	Shown wire.Shown
+}
+
+// Text appends the prompt as an engine with the gateway's own chat template sees it.
+func (a *Asked) Text(dst []byte) []byte { return RenderPrompt(a.Kind, &a.Parsed, a.Shown, dst) }
 
 // Pieces returns the wording of the prompt, in pieces; valid until the next call.
-func (q *Request) Pieces() [][]byte {
-	q.pieces = q.Parsed.Wording(q.pieces[:0], Frames)
-	return q.pieces
+func (a *Asked) Pieces() [][]byte {
+	a.pieces = a.Parsed.Wording(a.pieces[:0], Frames, a.Shown)
+	return a.pieces
+}
+
+// Render appends the prompt with all tools, as an engine with the gateway's own chat template sees it.
+func (q *Request) Render(dst []byte) []byte {
+	return RenderPrompt(q.Kind, &q.Parsed, wire.Shown{}, dst)
 }
 
 // Member returns a member of the body, as it stands there.
 func (q *Request) Member(name string) []byte { return q.Parsed.Raw(name) }
 
-// Frames are what RenderPrompt puts around messages: their newlines are in no wording.
-var Frames = wire.FramesOf(engine.OpenTurn, engine.CloseTurn)
+// Frames are what RenderPrompt puts around messages, tools and calls: their newlines are in no wording.
+var Frames = wire.FramesOf(engine.OpenTurn, engine.CloseTurn, wire.Marks{
+	Tools:  wire.Pair{Open: engine.ToolsOpen, Shut: engine.ToolsShut},
+	Format: wire.Pair{Open: engine.FormatOpen, Shut: engine.FormatShut},
+	Call:   wire.Pair{Open: engine.CallOpen, Shut: engine.CallShut},
+	Name:   engine.CallName, Said: engine.CallArguments, Gap: engine.ToolsGap, Break: engine.CallGap,
+})
 
 // RenderPrompt appends the prompt, the first one of a list, as an engine with our own chat template sees it.
-func RenderPrompt(kind wire.Kind, req *wire.Request, dst []byte) []byte {
-	if kind == wire.Completion {
-		if req.Prompts() == 0 {
-			return dst
-		}
-		text, _ := req.PromptText(0)
-		return append(dst, text...)
+func RenderPrompt(kind wire.Kind, req *wire.Request, shown wire.Shown, dst []byte) []byte {
+	if kind != wire.Completion {
+		return req.Render(dst, Frames, shown)
 	}
-	for i := range req.Messages() {
-		dst = engine.OpenTurn(dst, req.Role(i))
-		dst = req.AppendText(dst, i)
-		dst = engine.CloseTurn(dst)
+	if req.Prompts() == 0 {
+		return dst
 	}
-	return engine.OpenTurn(dst, "assistant")
+	text, _ := req.PromptText(0)
+	return append(dst, text...)
 }

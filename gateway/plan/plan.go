@@ -21,6 +21,7 @@ type Plan struct {
 	Adapter    string
 	Prompt     ensemble.Footprint
 
+	asked intake.Asked
 	route *routing.Context // nil before the first Make, and after Release
 }
 
@@ -77,7 +78,8 @@ func (p *Plan) state(r *intake.Request, ask *Ask, f *routing.Facts) {
 	f.Now, f.TTFT, f.Total = ask.Now, r.Intent.FirstTokenLeft(ask.Now, ask.Answered), r.Intent.TotalLeft(ask.Now)
 	f.RequestID, f.Specialist, f.Adapter, f.Tenant, f.Salt = r.ID, p.Specialist.Name, p.Adapter, r.Tenant.Name,
 		r.Salted().Salt
-	f.Session, f.Body, f.Member, f.Text, f.Pieces = r.Intent.Session, r.Bytes, r.Member, r.Render, r.Pieces
+	p.asked = intake.Asked{Request: r, Shown: p.Specialist.Shown()}
+	f.Session, f.Body, f.Member, f.Text, f.Pieces = r.Intent.Session, r.Bytes, r.Member, p.asked.Text, p.asked.Pieces
 	f.Intent, f.Headers, f.Replica = r.Intent.Intent, r.Intent.Headers, r.Intent.Replica
 	f.Prompts = intake.PromptsOf(&r.Parsed)
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = r.Intent.Priority, max(r.Parsed.MaxTokens, 0), r.Stream, r.Dry

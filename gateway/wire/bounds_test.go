@@ -37,9 +37,12 @@ var hostile = sync.OnceValue(func() map[string][]byte {
 		"empty snippets": []byte(user(`,"repo_snippets":[` + strings.Repeat(`"",`, 80_000) + `""]`)),
 		"tokens":         []byte(`{"prompt":[` + strings.Repeat(`0,`, 150_000) + `0]}`),
 		"escapes":        []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat(`\/`, 1<<18) + `"}]}`),
-		"long number":    []byte(user(`,"temperature":0.` + strings.Repeat("0", 1<<18))),
-		"long model":     []byte(user(`,"model":"` + strings.Repeat("m", 1<<18) + `"`)),
-		"long name":      []byte(user(`,"` + strings.Repeat("M", 1<<18) + `":1`)),
+		"empty calls": []byte(`{"messages":[{"role":"assistant","content":"","tool_calls":[` +
+			strings.Repeat(`0,`, 100_000) + `0]}]}`),
+		"escaped tools": []byte(user(`,"tools":[{"x":"` + strings.Repeat(`\u0061`, 50_000) + `"}]`)),
+		"long number":   []byte(user(`,"temperature":0.` + strings.Repeat("0", 1<<18))),
+		"long model":    []byte(user(`,"model":"` + strings.Repeat("m", 1<<18) + `"`)),
+		"long name":     []byte(user(`,"` + strings.Repeat("M", 1<<18) + `":1`)),
 	}
 })
 
@@ -55,7 +58,7 @@ func TestMemoryIsASmallMultipleOfAnyBody(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		if err := Parse(kind, body, Limits{}, &r); err == nil {
 			r.EachMessage(func(string, []byte) {})
-			r.Wording(nil, testFrames)
+			r.Wording(nil, testFrames, Shown{})
 		}
 		runtime.ReadMemStats(&after)
 		if times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(body)); times > most {
@@ -104,7 +107,7 @@ func TestAResetRequestKeepsOnlyModestBuffers(t *testing.T) {
 	for _, body := range hostile() {
 		if Parse(Chat, body, Limits{}, &r) == nil {
 			r.EachMessage(func(string, []byte) {})
-			r.Wording(nil, testFrames)
+			r.Wording(nil, testFrames, Shown{})
 		}
 		r.Reset()
 		held := cap(r.p.arena) + cap(r.worded) +

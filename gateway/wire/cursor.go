@@ -12,14 +12,16 @@ import "math"
 type Cursor struct {
 	b     []byte
 	i     int
-	room  int     // containers that may still be opened
-	fresh bool    // nothing of the innermost container has been read
-	lax   bool    // UTF-8 and lone surrogates are not judged
-	keys  *keySet // nil where members may repeat
-	named int     // where the last member name begins
-	hash  uint64  // hashOf the last member name
-	arena []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
-	fault fault
+	room  int  // containers that may still be opened
+	fresh bool // nothing of the innermost container has been read
+	// white space, or a string whose wording is another, was passed since this was set to false
+	untidy bool
+	lax    bool    // UTF-8 and lone surrogates are not judged
+	keys   *keySet // nil where members may repeat
+	named  int     // where the last member name begins
+	hash   uint64  // hashOf the last member name
+	arena  []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
+	fault  fault
 }
 
 // fault is the first offence against the grammar; its code is empty while there was no offence.
@@ -83,6 +85,7 @@ func (c *Cursor) peekPastSpace() byte {
 	for ; c.i < len(c.b); c.i++ {
 		switch ch := c.b[c.i]; ch {
 		case ' ', '\t', '\n', '\r':
+			c.untidy = true
 		default:
 			return ch
 		}

@@ -160,8 +160,8 @@ func inlinesAsTheOracle(t *testing.T, kind Kind, body []byte, lim Limits, r *Req
 func checkInlined(t *testing.T, body object, r *Request, turns []string) {
 	t.Helper()
 	want := slowTurns(r.Kind, body)
-	if got := wordingOf(r); got != slowPrompt(r.Kind, body, want, len(want)) {
-		t.Fatalf("worded %q, want %q", got, slowPrompt(r.Kind, body, want, len(want)))
+	if got := wordingOf(r); got != slowPrompt(r, body, want, len(want)) {
+		t.Fatalf("worded %q, want %q", got, slowPrompt(r, body, want, len(want)))
 	}
 	for range 2 { // a second reading gives the same
 		if diff := cmp.Diff(turns, readTurns(r)); diff != "" {

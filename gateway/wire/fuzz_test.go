@@ -49,6 +49,8 @@ var seeds = []string{
 	`{"messages":[{"role":"wizard","content":"x"}]}`,
 	`{"messages":[{"role":"user","content":"x","role":"user"}]}`,
 	`{"messages":[{"role":"user","content":"x","content":"y"}]}`,
+	`{"messages":[{"role":"assistant","tool_calls":[{},{},{"function":{"name":"f","arguments":"{}"}}]}]}`,
+	`{"messages":[{"role":"assistant","tool_calls":[{},{}]},{"role":"assistant","tool_calls":[{},{}]}]}`,
 	`{"messages":[{"role": "system", "content": "x", "name": "n"}, {"role": "assistant", "content": "y", "tool_calls": []}]}`,
 	`{"messages":[{"role":"tool","content":"x\n","tool_call_id":"i"},{"role":"developer","content":""},{"role":"function","content":"f"}]}`,
 	`{"messages":[{"role":"user","content":"x`, `{"messages":[{"role":"user","content":"x","cont`,
@@ -211,7 +213,7 @@ func checkValues(t *testing.T, body object, r *Request) {
 		t.Fatalf("texts %q, the oracle reads %q", texts, want)
 	}
 	messages := len(want) - len(r.extras.snippets) - len(r.extras.outputs)
-	if got, want := wordingOf(r), slowPrompt(r.Kind, body, want, messages); got != want {
+	if got, want := wordingOf(r), slowPrompt(r, body, want, messages); got != want {
 		t.Fatalf("worded %q, want %q", got, want)
 	}
 	if diff := cmp.Diff(want, readTurns(r)); diff != "" {

@@ -148,7 +148,7 @@ func (p *parser) messageMember(d *draft, name text) {
 		var t text
 		p.string(&t)
 	case memberCalls:
-		d.calls = p.optional('[', "must be an array") || d.calls
+		d.calls = p.calls() || d.calls
 	case memberFunction:
 		d.calls = p.optional('{', "must be an object") || d.calls
 	}

@@ -114,41 +114,6 @@ func (p *parser) responseFormat() {
 	p.r.Structured = p.r.Structured || string(p.bytes(p.plain(kind))) != "text"
 }
 
-func (p *parser) tools() {
-	if p.Null() {
-		return
-	}
-	p.entries("must be an array of objects", (*parser).tool)
-}
-
-// tool passes one tool, which must have nothing that is refused everywhere: an engine that calls tools itself would
-// go there.
-func (p *parser) tool() {
-	p.r.Tools = true
-	if p.object("must be an object") {
-		for name, ok := p.key(); ok; name, ok = p.key() {
-			p.inside(name, nil)
-		}
-	}
-}
-
-func (p *parser) toolChoice() {
-	switch p.Peek() {
-	case '{':
-		p.Skip()
-		p.r.ToolChoice = true
-	case '"':
-		var t text
-		p.string(&t)
-		p.r.ToolChoice = p.r.ToolChoice || string(p.bytes(p.plain(t))) != "none"
-	case 'n':
-		p.Null()
-	default:
-		p.refuse(CodeInvalidValue, "must be a string or an object")
-		p.Skip()
-	}
-}
-
 func (p *parser) modalities() {
 	if p.Null() {
 		return

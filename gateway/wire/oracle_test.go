@@ -176,7 +176,14 @@ func optionsOK(v any) bool {
 
 func messagesOK(v any, lim Limits) bool {
 	list, _ := v.([]any)
-	return len(list) > 0 && len(list) <= lim.Messages && all(v, func(e any) bool { return messageOK(e, lim) })
+	calls := 0
+	for _, m := range list {
+		if m, ok := m.(object); ok {
+			made, _ := m["tool_calls"].([]any)
+			calls += len(made)
+		}
+	}
+	return len(list) > 0 && len(list) <= lim.Messages && calls <= lim.Entries && all(v, func(e any) bool { return messageOK(e, lim) })
 }
 
 func messageOK(v any, lim Limits) bool {

@@ -114,6 +114,8 @@ type Request struct {
 	prompts  []prompt
 	suffix   text // of a completion; empty if there is none
 	extras   extras
+	tools    tools
+	calls    []call // in the order of the messages
 	members  []member
 	opening  int    // index of the body's '{'
 	takers   uint32 // engines that take every member that is known
@@ -193,6 +195,7 @@ func (r *Request) Reset() {
 	r.messages, r.parts, r.prompts = kept(r.messages), kept(r.parts), kept(r.prompts)
 	r.suffix = text{}
 	r.extras.reset()
+	r.tools, r.calls = tools{}, kept(r.calls)
 	r.members, r.pieces = kept(r.members), kept(r.pieces)
 	if r.worded = r.worded[:0]; cap(r.worded) > keepArena {
 		r.worded = nil

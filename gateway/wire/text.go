@@ -56,6 +56,7 @@ func (c *Cursor) longText(start int) text {
 		return text{}
 	}
 	c.i = end + 1
+	c.untidy = c.untidy || saw&sawLoose != 0
 	return text{off: uint32(start), end: uint32(end), form: form(saw &^ sawHigh)}
 }
 

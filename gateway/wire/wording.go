@@ -10,97 +10,108 @@ import (
 // it is. Texts that mean the same have the same wording, and others another. Most bodies spell their texts so, which
 // saves a copy.
 
-// Frames are what a chat template puts around messages. Each must have a byte that no wording has, such as a control
-// character.
-type Frames struct {
-	first, next [len(roles)][]byte // before a message, by its role
-	last        []byte
-}
-
-// FramesOf makes the frames of a template that opens a turn of each role and closes it, and ends with an open turn of
-// the assistant.
-func FramesOf(open func(dst []byte, role string) []byte, shut func(dst []byte) []byte) *Frames {
-	f := &Frames{last: open(shut(nil), "assistant")}
-	for i, role := range roles {
-		f.first[i], f.next[i] = open(nil, role), open(shut(nil), role)
-	}
-	return f
-}
-
 // Wording appends the prompt in pieces, which live as long as the body and until the next Wording, Parse or Reset: the
-// wordings of all messages in their frames, each with a newline between its parts; of a completion that of its first
-// prompt, if it is text, and nothing else.
-func (r *Request) Wording(dst [][]byte, f *Frames) [][]byte {
+// wordings of all messages in their frames, each with a newline between its parts, with the tools and calls that shown
+// has in it; of a completion that of its first prompt, if it is text, and nothing else.
+func (r *Request) Wording(dst [][]byte, f *Frames, shown Shown) [][]byte {
 	r.worded = r.worded[:0]
 	if r.Kind == Completion {
 		return r.PromptWording(0, dst)
 	}
-	w := wording{r: r, pieces: dst}
-	frames := &f.first
-	for i := range r.messages {
-		m := &r.messages[i]
-		r.worded = append(r.worded, frames[m.role]...)
-		w.message(m)
-		frames = &f.next
-	}
-	r.worded = append(r.worded, f.last...)
+	w := writing{r: r, pieces: dst, out: r.worded}
+	w.chat(f, shown)
 	return w.end()
 }
 
 // PromptWording appends the wording of a completion's prompt i, if it is text, in pieces that live as long as those of
 // Wording.
 func (r *Request) PromptWording(i int, dst [][]byte) [][]byte {
-	w := wording{r: r, pieces: dst, done: len(r.worded)}
+	w := writing{r: r, pieces: dst, out: r.worded, done: len(r.worded)}
 	if i < len(r.prompts) && r.prompts[i].tokens == 0 {
-		w.add(r.prompts[i].text)
+		w.text(r.prompts[i].text)
 		if r.suffix != (text{}) {
-			r.worded = append(r.worded, '\n') // which no wording has
-			w.add(r.suffix)
+			w.said("\n") // which no wording has
+			w.text(r.suffix)
 		}
 	}
 	return w.end()
 }
 
-// wording makes the pieces of a prompt: long texts as they lie, and what is between them in one piece each, joined.
-type wording struct {
+// writing is a prompt that is written: as plain text, or as the pieces of its wording, which are long texts as they lie
+// and what is between them in one piece each, joined.
+type writing struct {
 	r      *Request
+	plain  bool
 	pieces [][]byte
-	done   int // worded[:done] is in pieces. Where worded moves, they stay behind
+	out    []byte // of a wording, the request's worded
+	done   int    // out[:done] is in pieces. Where out moves, they stay behind
 }
 
-func (w *wording) message(m *message) {
-	if m.from == m.to {
-		w.add(m.text)
-		return
+func (w *writing) mark(s []byte) { w.out = append(w.out, s...) }
+func (w *writing) said(s string) { w.out = append(w.out, s...) }
+
+// message writes the text of message i, and returns true if that is nothing.
+func (w *writing) message(i int) (empty bool) {
+	m := &w.r.messages[i]
+	if w.plain {
+		from := len(w.out)
+		w.out = w.r.AppendText(w.out, i)
+		return len(w.out) == from
 	}
-	for k, part := range w.r.parts[m.from:m.to] {
+	parts := w.r.parts[m.from:m.to]
+	if len(parts) == 0 {
+		w.text(m.text)
+		return m.text.off == m.text.end
+	}
+	empty = len(parts) == 1 && parts[0].off == parts[0].end
+	for k, part := range parts {
 		if k > 0 {
-			w.r.worded = append(w.r.worded, `\n`...)
+			w.said(`\n`)
 		}
-		w.add(part)
+		w.text(part)
 	}
+	return empty
 }
 
 // longText is from how many bytes on a text is left where it lies: hashing what is cut costs as much as a copy of some
 // hundred bytes.
 const longText = 1 << 10
 
-func (w *wording) add(t text) {
-	raw := w.r.p.bytes(t)
+// text writes a string.
+func (w *writing) text(t text) {
 	switch {
+	case w.plain:
+		w.out = w.r.appendPlain(w.out, t)
 	case t.form&formLoose != 0:
-		w.r.worded = appendWording(w.r.worded, raw)
-	case len(raw) < longText:
-		w.r.worded = append(w.r.worded, raw...)
+		w.out = appendWording(w.out, w.r.p.bytes(t))
 	default:
-		w.pieces = append(w.end(), raw)
+		w.raw(w.r.p.bytes(t))
 	}
 }
 
+// json writes a value in its compact form; loose tells that raw may be another.
+func (w *writing) json(raw []byte, loose bool) {
+	if loose {
+		w.out = appendCompact(w.out, raw)
+		return
+	}
+	w.raw(raw)
+}
+
+// raw writes s, which stays where it is if it is long.
+func (w *writing) raw(s []byte) {
+	if w.plain || len(s) < longText {
+		w.out = append(w.out, s...)
+		return
+	}
+	w.pieces = append(w.end(), s)
+}
+
 // end returns the pieces with what is not yet among them.
-func (w *wording) end() [][]byte {
-	if n := len(w.r.worded); n > w.done {
-		w.pieces = append(w.pieces, w.r.worded[w.done:n:n])
+func (w *writing) end() [][]byte {
+	w.r.worded = w.out
+	if n := len(w.out); n > w.done {
+		w.pieces = append(w.pieces, w.out[w.done:n:n])
 		w.done = n
 	}
 	return w.pieces
@@ -141,4 +152,25 @@ func wordHexes(dst, raw []byte) (worded, rest []byte) {
 		raw = raw[n:]
 	}
 	return dst, raw
+}
+
+// appendCompact appends valid JSON without white space between its parts, and with its strings in their wording. It is
+// never longer than raw.
+func appendCompact(dst, raw []byte) []byte {
+	from := 0
+	for i := 0; i < len(raw); {
+		switch ch := raw[i]; {
+		case ch == '"':
+			end, _ := pass(raw, i+1)
+			dst = append(dst, raw[from:i+1]...)
+			dst = appendWording(dst, raw[i+1:end])
+			from, i = end, end+1
+		case ch <= ' ':
+			dst = append(dst, raw[from:i]...)
+			from, i = i+1, i+1
+		default:
+			i++
+		}
+	}
+	return append(dst, raw[from:]...)
 }

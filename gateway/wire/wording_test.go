@@ -10,7 +10,9 @@ import (
 
 var testFrames = FramesOf(
 	func(dst []byte, role string) []byte { return append(append(dst, '<'), role+"\n"...) },
-	func(dst []byte) []byte { return append(dst, ">\n"...) })
+	func(dst []byte) []byte { return append(dst, ">\n"...) },
+	Marks{Tools: Pair{"[tools]\n", "\n[/tools]"}, Format: Pair{"[format]\n", "\n[/format]"},
+		Call: Pair{"[call]\n", "\n[/call]"}, Name: "name ", Said: " says ", Gap: "\n\n", Break: "\n"})
 
 // slowWording is the wording of a text.
 func slowWording(plain string) string {
@@ -19,29 +21,28 @@ func slowWording(plain string) string {
 }
 
 // slowPrompt is Wording of what the oracle has read, joined.
-func slowPrompt(kind Kind, body object, turns []string, messages int) (prompt string) {
-	for i, turn := range turns[:messages] {
-		role, plain, _ := strings.Cut(turn, ": ")
-		switch {
-		case kind == Completion && i > 0: // of a list, the first prompt
-		case kind == Completion:
-			prompt += slowWording(plain)
-		case i > 0:
-			prompt += ">\n<" + role + "\n" + slowWording(plain)
-		default:
-			prompt += "<" + role + "\n" + slowWording(plain)
+func slowPrompt(r *Request, body object, turns []string, messages int) (prompt string) {
+	if r.Kind == Chat {
+		texts := make([]string, messages)
+		for i, turn := range turns[:messages] {
+			_, plain, _ := strings.Cut(turn, ": ")
+			texts[i] = slowWording(plain)
 		}
+		return slowChat(r.p.b, texts, Shown{}, true)
 	}
-	if suffix, ok := body["suffix"].(string); ok && kind == Completion && messages > 0 {
-		prompt += "\n" + slowWording(suffix)
-	}
-	if kind == Chat {
-		prompt += ">\n<assistant\n"
+	if messages > 0 { // of a list, the first prompt
+		_, plain, _ := strings.Cut(turns[0], ": ")
+		prompt = slowWording(plain)
+		if suffix, ok := body["suffix"].(string); ok {
+			prompt += "\n" + slowWording(suffix)
+		}
 	}
 	return prompt
 }
 
-func wordingOf(r *Request) string { return string(bytes.Join(r.Wording(nil, testFrames), nil)) }
+func wordingOf(r *Request) string {
+	return string(bytes.Join(r.Wording(nil, testFrames, Shown{}), nil))
+}
 
 // checkWording holds the wording of raw, if that is the inside of a JSON string, to that of what a decoder makes of it.
 func checkWording(t *testing.T, r *Request, raw string) {
@@ -54,7 +55,7 @@ func checkWording(t *testing.T, r *Request, raw string) {
 	if err := json.Unmarshal([]byte(`"`+raw+`"`), &plain); err != nil {
 		t.Fatalf("%q is accepted: %v", raw, err)
 	}
-	pieces := r.Wording(nil, testFrames)
+	pieces := r.Wording(nil, testFrames, Shown{})
 	got := string(bytes.Join(pieces, nil))
 	if got != slowWording(plain) || len(got) > len(raw) {
 		t.Fatalf("%q is worded %q, want %q", raw, got, slowWording(plain))
@@ -121,7 +122,7 @@ func TestLongTextsAreWordedInTheirPlace(t *testing.T) {
 	if err := Parse(Chat, body, Limits{}, &r); err != nil {
 		t.Fatal(err)
 	}
-	pieces := r.Wording(nil, testFrames)
+	pieces := r.Wording(nil, testFrames, Shown{})
 	if got, want := string(bytes.Join(pieces, []byte("|"))),
 		"<system\ns>\n<user\n|"+long+`|\n/d`+">\n<assistant\n"+long+"/>\n<assistant\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -131,7 +132,7 @@ func TestLongTextsAreWordedInTheirPlace(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(20, func() {
 		_ = Parse(Chat, body, Limits{}, &r)
-		pieces = r.Wording(pieces[:0], testFrames)
+		pieces = r.Wording(pieces[:0], testFrames, Shown{})
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -146,7 +147,7 @@ func TestASuffixIsPartOfThePrompt(t *testing.T) {
 		if err := Parse(Completion, []byte(body), Limits{}, &r); err != nil {
 			t.Fatal(err)
 		}
-		return string(bytes.Join(r.Wording(nil, nil), nil)), r.Continuable()
+		return string(bytes.Join(r.Wording(nil, nil, Shown{}), nil)), r.Continuable()
 	}
 	for body, want := range map[string]string{
 		`{"prompt":"a","suffix":"b"}`:       "a\nb",
