@@ -34,8 +34,8 @@ func FramesOf(open func(dst []byte, role string) []byte, shut func(dst []byte) [
 
 // Shown is what of a chat is in its prompt beside the messages, their calls and tools.
 type Shown struct {
-	// Chosen: the tools that tool_choice leaves: none of them for "none", and one for a function's name. Otherwise all of
-	// them are shown, whatever the choice.
+	// Chosen: the tools that tool_choice leaves: none of them for "none", and one for a function's name. Otherwise all
+	// of them are shown, whatever the choice.
 	Chosen bool
 	Format bool // response_format
 }

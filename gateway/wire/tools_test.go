@@ -168,9 +168,11 @@ func toolBodies() []string {
 		`{"type":"object","properties":{"path":{"type":"string"},"n":{"type":"number","default":1.50e1}}}}},` +
 		`{"type":"function","function":{"name":"write","parameters":{}}}]`
 	spaced := strings.NewReplacer(`,"`, ",\n\t \"", `":`, `": `, `[{`, "[ {").Replace(compact)
-	escaped := strings.NewReplacer("Reads", `\u0052e\/ads \ud83d\ude00 é\n`, `"path"`, `"p\u0061\u0074h"`).Replace(compact)
+	escaped := strings.NewReplacer("Reads", `\u0052e\/ads \ud83d\ude00 é\n`, `"path"`, `"p\u0061\u0074h"`).
+		Replace(compact)
 	long := strings.Replace(compact, "Reads a file.", strings.Repeat("Reads a file, and more. ", 200), 1)
-	lists := []string{compact, spaced, escaped, long, `[]`, `null`, ` [ ] `, `[{"type":"custom","custom":{"name":"x"}}]`}
+	lists := []string{compact, spaced, escaped, long, `[]`, `null`, ` [ ] `,
+		`[{"type":"custom","custom":{"name":"x"}}]`}
 	choices := []string{`"auto"`, `"none"`, `"\u006eone"`, `"required"`, `null`,
 		`{"type":"function","function":{"name":"read"}}`, `{"function":{"name":"re\u0061d"},"type":"function"}`,
 		`{"type":"function","function":{"name":"absent"}}`, `{"type":"allowed_tools"}`}
@@ -244,16 +246,17 @@ func TestAChatWithToolsGrowsBehindItsPrefix(t *testing.T) {
 		return wordingOf(mustParse(t, Chat, `{"tools":[{"function":{"name":"f","description":"`+description+
 			`"}}],"messages":[`+turns+`]}`))
 	}
+	const ahead = "<system\nbe brief\n\n[tools]\n"
 	before := ask("one", turns)
 	for i := range 40 {
-		turns += fmt.Sprintf(`,{"role":"assistant","content":null,"tool_calls":[{"id":"%d","type":"function","function":`+
-			`{"name":"f","arguments":"{\"n\":%d}"}}]},{"role":"tool","tool_call_id":"%d","content":"%d"}`,
+		turns += fmt.Sprintf(`,{"role":"assistant","content":null,"tool_calls":[{"id":"%d","type":"function",`+
+			`"function":{"name":"f","arguments":"{\"n\":%d}"}}]},{"role":"tool","tool_call_id":"%d","content":"%d"}`,
 			i, dice.IntN(1000), i, dice.IntN(1000))
 		after := ask("one", turns)
 		if !strings.HasPrefix(after, before) {
 			t.Fatalf("turn %d: %q does not go on from %q", i, after, before)
 		}
-		if another := ask("two", turns); another == after || !strings.HasPrefix(another, "<system\nbe brief\n\n[tools]\n") {
+		if another := ask("two", turns); another == after || !strings.HasPrefix(another, ahead) {
 			t.Fatalf("with another description: %q", another)
 		}
 		before = after
@@ -261,7 +264,8 @@ func TestAChatWithToolsGrowsBehindItsPrefix(t *testing.T) {
 }
 
 func TestAChatIsATools(t *testing.T) {
-	for last, want := range map[string]bool{`{"role":"tool","content":"x"}`: true, `{"role":"user","content":"x"}`: false,
+	for last, want := range map[string]bool{`{"role":"tool","content":"x"}`: true,
+		`{"role":"user","content":"x"}`: false,
 		`{"role":"function","name":"f","content":"x"}`: true, `{"role":"assistant","content":"x"}`: false} {
 		r := mustParse(t, Chat, `{"messages":[{"role":"tool","content":"x"},`+last+`]}`)
 		if r.AnswersTool() != want {
