@@ -52,7 +52,8 @@ type Router struct {
 
 // Stickiness keeps a conversation (a session, else what begins with an earlier request: of a chat its messages, of a
 // completion its prompt, of which the first MiB counts) where its cache is. It moves when the specialist now preferred
-// is more probable by more than the cost of the cache and the margin. What a request declares always wins.
+// is more probable by more than the cost of the cache and the margin; never while the last message is what a tool
+// returned. What a request declares always wins.
 type Stickiness struct {
 	// The probability by which another specialist must be better, beside the cost of the cache; 1 = conversations never
 	// move.

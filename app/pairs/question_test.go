@@ -28,6 +28,7 @@ type question struct {
 	may             []string // codes in which it may end
 	must            string   // the code in which it ends; "" is none in particular
 	opening         string   // before all else that it says
+	inLoop          bool     // what a tool returned stands behind what it says
 	raw             string   // the body; "" is made of the above
 }
 
@@ -83,9 +84,15 @@ func (q *question) body() string {
 		return q.raw
 	}
 	words := strings.Repeat("why does it crash ", 16)
-	body := map[string]any{"model": q.model, "stream": q.stream, "max_tokens": q.tokens,
-		"messages": []map[string]string{{"role": "user",
-			"content": fmt.Sprintf("%s[%s %.2f %s] %s %s", q.opening, q.lead, q.sure, q.second, words, q.id)}}}
+	messages := []map[string]any{{"role": "user",
+		"content": fmt.Sprintf("%s[%s %.2f %s] %s %s", q.opening, q.lead, q.sure, q.second, words, q.id)}}
+	if q.inLoop {
+		call := map[string]any{"id": "c", "type": "function", "function": map[string]string{"name": "f",
+			"arguments": "{}"}}
+		messages = append(messages, map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{call}},
+			map[string]any{"role": "tool", "tool_call_id": "c", "content": "done " + q.id})
+	}
+	body := map[string]any{"model": q.model, "stream": q.stream, "max_tokens": q.tokens, "messages": messages}
 	if q.stream {
 		body["stream_options"] = map[string]bool{"include_usage": true}
 	}

@@ -29,25 +29,20 @@ var routeFeatures = []*feature{
 	},
 	{
 		name: "stickiness", sets: []string{"auth.tenants[0].specialists[2]=beta", "router.stickiness.margin=1"},
-		shape: header("X-Session-Id", "talk"),
-		before: func(c *cell) { // both talk to beta; then acme may not any more
-			for _, tenant := range []string{"acme", "rival"} {
-				c.ask(tenant, false, func(q *question) {
-					q.lead, q.second = "beta", c.lead
-					delete(q.headers, replicaHeader)
-				})
-			}
-			c.sets = slices.DeleteFunc(c.sets, func(s string) bool { return strings.Contains(s, "=beta") })
-			c.reload()
-			c.forgetHeard()
-		},
-		audit: func(c *cell, a *answer) {
-			if a.done && a.tenant == "rival" && a.model == "octet" && a.specialist() != "beta" {
-				c.t.Errorf("%s leaves its conversation for %s", a.id, a.specialist())
-			}
-		},
+		shape:  header("X-Session-Id", "talk"),
+		before: talkToBeta, audit: auditStay,
 		seen: func(a *answer) bool {
 			return a.receipt != nil && strings.HasPrefix(a.receipt.Decision.Rule, "the conversation stays")
+		},
+	},
+	{ // nothing but a declaration, the tenant's rights and a demotion ends what a margin would not hold
+		name: "tool loop", sets: []string{"auth.tenants[0].specialists[2]=beta", "router.stickiness.per_1k_tokens=0"},
+		shape: func(c *cell, q *question) {
+			q.headers["X-Session-Id"], q.inLoop = "talk", true
+		},
+		before: talkToBeta, audit: auditStay,
+		seen: func(a *answer) bool {
+			return a.receipt != nil && strings.HasPrefix(a.receipt.Decision.Rule, "the conversation stays: its tool loop")
 		},
 	},
 	{
@@ -122,3 +117,23 @@ var routeFeatures = []*feature{
 // onePlace has each replica run one request at a time.
 var onePlace = []string{"specialists[0].scheduler.max_running=1", "specialists[1].scheduler.max_running=1",
 	"specialists[2].scheduler.max_running=1"}
+
+// talkToBeta has both tenants talk to beta; then the first may not any more.
+func talkToBeta(c *cell) {
+	for _, tenant := range []string{"acme", "rival"} {
+		c.ask(tenant, false, func(q *question) {
+			q.lead, q.second = "beta", c.lead
+			delete(q.headers, replicaHeader)
+		})
+	}
+	c.sets = slices.DeleteFunc(c.sets, func(s string) bool { return strings.Contains(s, "=beta") })
+	c.reload()
+	c.forgetHeard()
+}
+
+// auditStay holds the second tenant's answers to the specialist of their conversation.
+func auditStay(c *cell, a *answer) {
+	if a.done && a.tenant == "rival" && a.model == "octet" && a.specialist() != "beta" {
+		c.t.Errorf("%s leaves its conversation for %s", a.id, a.specialist())
+	}
+}

@@ -50,15 +50,27 @@ func (c *Conversations) stay(rt *ensemble.Runtime, r *intake.Request, d *Decisio
 	if declared || !found || !r.Tenant.Permits(at.specialist) {
 		return
 	}
+	if r.Parsed.AnswersTool() {
+		d.Verdict, _ = rt.Cascade.StayInLoop(d.Verdict, at.specialist)
+		d.inLoop = d.Specialist == at.specialist
+		return
+	}
 	d.Verdict, _ = rt.Cascade.Stay(d.Verdict, at.specialist, rules.Cost(at.tokens))
 }
 
 // find looks for the conversation that the request goes on with, and notes by what later ones will find it.
-// A request whose specialist is declared is known by its session alone: its text is not read.
+// A request whose specialist is declared is known by its session alone: its text is not read. Of a session that calls
+// tools, each loop is known by its messages: agents have several at once in one session.
 func (c *Conversations) find(r *intake.Request, d *Decision, declared bool) (seat, bool) {
 	tenant := xxh3.HashString(r.Tenant.Name)
 	if r.Intent.Session != "" {
 		d.conversation = fold(fold(tenant, 1), xxh3.HashString(r.Intent.Session))
+		if r.Kind == wire.Chat && !declared && (r.Parsed.Tools || r.Parsed.AnswersTool()) {
+			at, found := c.findMessages(r, &d.loop, fold(d.conversation, 4))
+			if found && r.Parsed.AnswersTool() {
+				return at, true
+			}
+		}
 		return c.recall(r, d.conversation)
 	}
 	switch {
@@ -67,11 +79,12 @@ func (c *Conversations) find(r *intake.Request, d *Decision, declared bool) (sea
 	case r.Kind == wire.Completion:
 		return c.findText(r, d, fold(tenant, 3))
 	}
-	return c.findMessages(r, d, fold(tenant, 2))
+	return c.findMessages(r, &d.conversation, fold(tenant, 2))
 }
 
-// findMessages looks for the longest beginning of a chat, in whole messages, that is an earlier request.
-func (c *Conversations) findMessages(r *intake.Request, d *Decision, key uint64) (seat, bool) {
+// findMessages looks for the longest beginning of a chat, in whole messages, that is an earlier request, and sets whole
+// to what later ones will find this one by.
+func (c *Conversations) findMessages(r *intake.Request, whole *uint64, key uint64) (seat, bool) {
 	messages := r.Turns[:r.Parsed.Messages()] // what comes with them is sent anew each time
 	if len(messages) == 0 {
 		return seat{}, false
@@ -81,7 +94,7 @@ func (c *Conversations) findMessages(r *intake.Request, d *Decision, key uint64)
 		key = fold(fold(key, xxh3.HashString(t.Role)), xxh3.Hash(t.Text))
 		marks = append(marks, mark{key, i + 1})
 	}
-	d.conversation = key
+	*whole = key
 	for i := len(messages) - 2; i >= 0; i-- { // the whole of it again is another conversation's first request
 		if at, ok := c.recall(r, marks[i].key); ok {
 			return at, true
@@ -140,6 +153,9 @@ func (c *Conversations) recall(r *intake.Request, key uint64) (seat, bool) {
 func (c *Conversations) Remember(d *Decision, specialist string, tokens int) {
 	if d.conversation != 0 {
 		c.note(d.conversation, seat{specialist, tokens, d.opening})
+	}
+	if d.loop != 0 {
+		c.note(d.loop, seat{specialist: specialist, tokens: tokens})
 	}
 }
 

@@ -21,6 +21,8 @@ type Decision struct {
 	OnProbation bool // what answers has not shown yet that it is good
 
 	conversation uint64 // by what a later request of the conversation finds it; 0 if nothing tells it
+	loop         uint64 // the same of a loop of tool calls within a session
+	inLoop       bool   // the last message is a tool's, and the conversation stays where its loop is
 	opening      prefix // the text of a completion that is found so
 
 	specialist *ensemble.Specialist // of the verdict, looked up at the first use
@@ -79,6 +81,9 @@ func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Req
 		for _, t := range r.Turns {
 			r.AsTurns = append(r.AsTurns, classifier.Turn{Role: t.Role, Text: t.Text})
 		}
+		if r.Parsed.AnswersTool() {
+			r.AsTurns = untilLoop(r.AsTurns, r.Parsed.Messages())
+		}
 	}
 	in := classifier.Input{Model: model, Intent: r.Intent.Intent, Adapter: r.Intent.Adapter, Turns: r.AsTurns}
 	if err := c.classify(ctx, rt, r, &in, d); err != nil {
@@ -92,6 +97,17 @@ func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Req
 	d.Shadow, d.ShadowCause = c.shadowOf(rt, d)
 	c.noteProbation(d)
 	return nil
+}
+
+// untilLoop takes from turns what stands behind the last user's message, of so many messages: within a loop of tool
+// calls a request is classified as it was when the loop began. What comes with the messages stays.
+func untilLoop(turns []classifier.Turn, messages int) []classifier.Turn {
+	for i := messages - 1; i >= 0; i-- {
+		if turns[i].Role == "user" {
+			return slices.Delete(turns, i+1, messages)
+		}
+	}
+	return turns
 }
 
 // classify asks the cascade. A classifier out of process gets at most half of the time that the request's deadlines

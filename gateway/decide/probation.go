@@ -13,10 +13,11 @@ import (
 )
 
 // shareOut gives a part of what would go to a fresh specialist to its fallback, so that no intent is its alone. A
-// session stays on one side. A request that names the specialist or an adapter gets it.
+// session stays on one side, and so does a loop of tool calls. A request that names the specialist or an adapter gets
+// it.
 func (c *Decider) shareOut(rt *ensemble.Runtime, r *intake.Request, d *Decision) {
 	v := &d.Verdict
-	if v.RoutedBy == classifier.ByModel || v.Adapter != "" ||
+	if d.inLoop || v.RoutedBy == classifier.ByModel || v.Adapter != "" ||
 		!c.Probation.Fresh(slo.Entrant{Specialist: v.Specialist}) {
 		return
 	}

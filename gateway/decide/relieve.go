@@ -24,7 +24,7 @@ func (c *Decider) Relieve(rt *ensemble.Runtime, r *intake.Request, d *Decision) 
 	if sp.Load != nil && !r.Dry {
 		sp.Load.Offer(d.Intent, r.Intent.Priority)
 	}
-	if sp.Escalation() >= slo.Diverting {
+	if sp.Escalation() >= slo.Diverting && !d.inLoop {
 		c.divert(rt, r, d)
 	}
 	d.copyToDemoted()
