@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -60,6 +61,38 @@ func TestALoopIsClassifiedByWhatBeganIt(t *testing.T) {
 		for begun, want := range map[string]string{"why? 0.90 unsure 0.90": "debug", "why? unsure 0.20": "systems"} {
 			if resp, _ := w.Post("/v1/chat/completions", loop(result, begun)); resp.Header.Get("X-Specialist") != want {
 				t.Errorf("%q after %q went to %q", result, begun, resp.Header.Get("X-Specialist"))
+			}
+		}
+	}
+}
+
+// A fresh specialist shares its requests with its fallback by the loop, not by the step.
+func TestAToolLoopIsNotSharedOut(t *testing.T) {
+	w, _ := newShadowWorld(t, proseEngines(), keyed("specialists[0].slo.correctness.floor=0.3")...)
+	w.Key = key
+	w.again("specialists[0].version=2", "specialists[0].slo.correctness.floor=0.3", "shadow.max_concurrent=0")
+	if len(w.fresh()) != 1 {
+		t.Fatalf("fresh: %v", w.fresh())
+	}
+	for i := range 8 {
+		var body struct {
+			Model    string           `json:"model"`
+			Most     int              `json:"max_tokens"`
+			Messages []map[string]any `json:"messages"`
+		}
+		if err := json.Unmarshal([]byte(loop("0", fmt.Sprint(far, "0.90 number ", i))), &body); err != nil {
+			t.Fatal(err)
+		}
+		pair, first := body.Messages[1:], ""
+		for body.Messages = body.Messages[:1]; len(body.Messages) < 14; body.Messages = append(body.Messages, pair...) {
+			text, _ := json.Marshal(body)
+			resp, answer := w.Post("/v1/chat/completions", string(text))
+			got := resp.Header.Get("X-Specialist")
+			if first == "" {
+				first = got
+			}
+			if resp.StatusCode != 200 || got != first {
+				t.Fatalf("%d messages: %d by %q, begun by %q: %s", len(body.Messages), resp.StatusCode, got, first, answer)
 			}
 		}
 	}
