@@ -43,7 +43,8 @@ var cellFlags = []string{"replicas", "blocks", "block-size", "rate", "decode-tim
 var misfits = []string{"direct", "disaggregated", "device-aware"}
 
 // leftOut are the parameters of least-work that are set to 0 to leave out a part.
-var leftOut = []string{"own_weight", "backlog_price", "stream_weight", "memory_weight"}
+var leftOut = []string{"own_weight", "backlog_price", "stream_weight", "slowdown_weight", "memory_weight",
+	"recent_weight"}
 
 // runMatrix plays the matrix and writes its table.
 func (f *replayFlags) runMatrix(cmd *cobra.Command, names []string) error {

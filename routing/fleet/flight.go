@@ -121,9 +121,24 @@ func (f *Flight) paced() {
 		return
 	}
 	p := &f.replica.pace
-	p.answer(f.tokens, f.last.Sub(f.began))
+	p.answer(f.tokens, f.held())
 	if f.answered && f.tokens > 1 {
 		inFlight := float64(f.beside+f.replica.InFlight()) / 2
 		p.between(f.last.Sub(f.first)/time.Duration(f.tokens-1), inFlight)
 	}
 }
+
+// held returns for how long the request held blocks: its tokens' time, and as much before as its own prompt takes. Where
+// its first token was not seen, what the prompts before it take is left out.
+func (f *Flight) held() time.Duration {
+	took, p := f.last.Sub(f.began), f.replica.Pace()
+	switch {
+	case !p.Known():
+		return took
+	case !f.answered:
+		return max(0, took-seconds(p.TTFT(f.ahead)-p.TTFT(f.demand.Uncached)))
+	}
+	return min(took, f.last.Sub(f.first)+seconds(p.TTFT(f.demand.Uncached)))
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -15,7 +15,9 @@ type Pace struct {
 	// seconds by which a request in flight lengthens another's answer: by how much a gap between tokens is longer with
 	// one more request in flight, times the tokens of a mean answer; 0 is unknown, or none
 	Slowdown float64
-	Life     float64 // seconds from when the replica took a request to its answer's end, the mean; 0 is unknown
+	// seconds for which a request holds blocks, the mean: from when its prompt is begun to its answer's end, what it
+	// waits for before left out; 0 is unknown
+	Life float64
 }
 
 // Known returns true if first tokens can be predicted.
@@ -76,15 +78,15 @@ func (p *pace) between(gap time.Duration, inFlight float64) {
 	p.slowdown.Store(math.Float64bits(p.share * p.answers.value()))
 }
 
-// answer takes a whole answer: its tokens, and how long it took from when the replica took the request.
-func (p *pace) answer(tokens int, took time.Duration) {
-	if took < 0 {
+// answer takes a whole answer: its tokens, and for how long the request held blocks.
+func (p *pace) answer(tokens int, held time.Duration) {
+	if held < 0 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.answers.add(float64(tokens))
-	p.life.Store(math.Float64bits(p.lives.add(took.Seconds())))
+	p.life.Store(math.Float64bits(p.lives.add(held.Seconds())))
 }
 
 func read(bits *atomic.Uint64) float64 { return math.Float64frombits(bits.Load()) }

@@ -16,6 +16,14 @@ type Work struct {
 
 	Slowdown float64 // as Pace has it
 	Life     float64 // likewise
+
+	Recent Recent
+}
+
+// Recent is what was sent to a replica, fading: what was sent 20 seconds ago counts for 1/e.
+type Recent struct {
+	Tokens   float64 // uncached prompt tokens
+	Requests float64
 }
 
 // Work returns what r has yet to prefill before a request that is sent there at now. It takes a lock only where
@@ -33,6 +41,7 @@ type prefills struct {
 	sent    int        // of open, the first ones: the engine has them; guarded by mu
 	pending []prefill  // guarded by mu
 	last    uint64     // name that was given; guarded by mu
+	recent  recent     // guarded by mu
 	since   time.Time  // from when the first that was sent is being computed; guarded by mu
 	rate    regression // seconds from one first token to the next, over the tokens between them; guarded by mu
 }
@@ -48,6 +57,7 @@ type prefillView struct {
 	since  int64   // from when the first that was sent is being computed, in nanoseconds by the wall clock
 
 	slowdown, life float64
+	recent         recent
 }
 
 // prefill is one of them.
@@ -99,6 +109,7 @@ func (l *prefills) send(at int, now time.Time) {
 	if to == 0 {
 		l.since = now
 	}
+	l.recent.add(l.pending[at].tokens, now)
 	if at > to {
 		p := l.pending[at]
 		copy(l.pending[to+1:at+1], l.pending[to:at])
@@ -177,7 +188,8 @@ func (l *prefills) publish(p *pace) *prefillView {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stale.Store(false)
-	s := &prefillView{since: l.since.UnixNano(), slowdown: read(&p.slowdown), life: read(&p.life)}
+	s := &prefillView{since: l.since.UnixNano(), slowdown: read(&p.slowdown), life: read(&p.life),
+		recent: l.recent}
 	if l.rate.known() {
 		if _, slope := l.rate.fit(); slope > 0 {
 			s.rate = 1 / slope
@@ -209,6 +221,10 @@ func (l *prefills) work(now time.Time, p *pace) Work {
 	w := Work{Tokens: s.queued, Rate: s.rate, Slowdown: s.slowdown, Life: s.life}
 	if s.sent > 0 {
 		w.Tokens += s.sent - min(s.head, s.rate*1e-9*float64(max(0, now.UnixNano()-s.since)))
+	}
+	if s.recent.requests > 0 {
+		left := s.recent.left(now)
+		w.Recent = Recent{s.recent.tokens * left, s.recent.requests * left}
 	}
 	return w
 }

@@ -8,38 +8,45 @@ import (
 
 // leastWork scores by what sending the request to a replica costs, in seconds: 1/(1+cost).
 //
-//	cost    = backlog + price × own + stream_weight × in flight × (own + slowdown) + memory_weight × room
-//	backlog = what the replica has yet to prefill before the request, at its measured rate: the request's own wait
+//	cost    = wait + price × own + in flight × (stream_weight × own + slowdown_weight × slowdown) + recent_weight × recent
+//	wait    = the longer of backlog and memory_weight × room
+//	backlog = what the replica has yet to prefill before the request, at its measured rate
+//	room    = how long until the blocks are free that it and those waiting there need: see fleet.Turnover
 //	own     = the request's uncached tokens at that rate: it waits for them too, and so do all requests after it. Of
 //	          cached tokens in slower tiers, a part counts as uncached: the time that loading them takes
 //	price   = own_weight + backlog_price × mean backlog of the candidates
 //	slowdown = by how much one more request in flight lengthens another's answer, as measured: fleet.Pace
-//	room    = how long until the blocks are free that it and those waiting there need: see fleet.Turnover
+//	recent  = what the prompts take that were sent there lately, and at stream_weight what they slow down: fleet.Recent
 //
 // A second of work costs the request a second, and each request that will queue behind it another one. In an idle fleet
 // there are none, so the shortest wait wins. The longer the queues are the more there are, so a crowded fleet sends a
-// request where it needs the least work. Answers in flight are held up as well, by its prompt and then by its tokens: a
-// second of that counts for less than a second before a first token.
+// request where it needs the least work. Answers in flight are held up as well: they pause for its prompt and are slower
+// for its tokens, which counts for less than a second before a first token. Where all that is much alike, as for the first
+// request of a session, it goes where least was sent lately: the turns of a session come back to where they were, and
+// find there what else comes back.
 type leastWork struct {
 	named
 	worth
-	own, price, active, stream, memory float64
-	rate                               float64 // tokens a second, where none is measured
+	own, price, active, stream, slow, memory, recent float64
+
+	rate float64 // tokens a second, where none is measured
 }
 
 // newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; stream_weight
-// (default 0.1) is what a second counts by which an answer in flight is held up, memory_weight (default 1) one of
-// waiting for free blocks; active_seconds (default 0) is what a request in flight costs whatever is measured;
-// assumed_rate (default 8000) is the prompt tokens a second of a replica without a measurement, where no other
-// candidate has one either; cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier
-// saves, of what one in the GPU saves: by tier-depths. Without tier-depths in the profile all tiers are alike.
+// (default 0.15) is what a second counts for which an answer in flight pauses, slowdown_weight (default 0.04) one by which
+// it takes longer, memory_weight (default 1) one of waiting for free blocks, recent_weight (default 0.1) one of work that
+// was sent lately; active_seconds (default 0) is what a request in flight costs whatever is measured; assumed_rate
+// (default 8000) is the prompt tokens a second of a replica without a measurement, where no other candidate has one
+// either; cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier saves, of what one in the
+// GPU saves: by tier-depths. Without tier-depths in the profile all tiers are alike.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		s := &leastWork{
 			named: named{"least-work", reads(Fleet, BlockHashes, PromptTokens, Depths)},
 			own:   p.Float("own_weight", 1, 0, 1e6), price: p.Float("backlog_price", 1, 0, 1e6),
 			active: p.Float("active_seconds", 0, 0, 1e6),
-			stream: p.Float("stream_weight", 0.1, 0, 1e6), memory: p.Float("memory_weight", 1, 0, 1e6),
+			stream: p.Float("stream_weight", 0.15, 0, 1e6), slow: p.Float("slowdown_weight", 0.04, 0, 1e6),
+			memory: p.Float("memory_weight", 1, 0, 1e6), recent: p.Float("recent_weight", 0.1, 0, 1e6),
 			rate: p.Float("assumed_rate", 8000, 1, 1e9),
 		}
 		s.worth = worthOf(p, &s.named)
@@ -66,12 +73,16 @@ func (s *leastWork) scoreMany(v routing.View, hosts []index.HostID, out []float6
 // score is Score in the memory of work, one for each host.
 func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Work, out []float64) {
 	replicas, now := Fleet.Get(v), v.Facts().Now
+	var rates measuredRates
 	for i, h := range hosts {
 		work[i] = replicas.Replica(h).Work(now)
+		rates.add(work[i].Rate)
 	}
-	s.settle(work)
-	mean := 0.0
+	typical, mean := rates.mean(s.rate), 0.0
 	for i := range hosts {
+		if work[i].Rate <= 0 {
+			work[i].Rate = typical
+		}
 		out[i] = work[i].Tokens / work[i].Rate
 		mean += out[i]
 	}
@@ -86,30 +97,12 @@ func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Wor
 			own = min(own+s.lost(tiers, h)*float64(size), float64(tokens))
 		}
 		own /= work[i].Rate
-		r := replicas.Replica(h)
-		cost := out[i] + price*own + float64(r.InFlight())*(s.active+s.stream*(own+work[i].Slowdown))
-		if s.memory > 0 && work[i].Life > 0 {
-			cost += s.memory * work[i].Life * r.Turnover(need)
+		r, w := replicas.Replica(h), &work[i]
+		if s.memory > 0 && w.Life > 0 {
+			out[i] = max(out[i], s.memory*w.Life*r.Turnover(need))
 		}
+		cost := out[i] + price*own + float64(r.InFlight())*(s.active+s.stream*own+s.slow*w.Slowdown) +
+			s.recent*(w.Recent.Tokens/w.Rate+s.stream*w.Recent.Requests*w.Slowdown)
 		out[i] = 1 / (1 + cost)
-	}
-}
-
-// settle gives every candidate a rate: its own, else the mean of those that are known, else the assumed one.
-func (s *leastWork) settle(work []fleet.Work) {
-	sum, known := 0.0, 0
-	for _, w := range work {
-		if w.Rate > 0 {
-			sum, known = sum+w.Rate, known+1
-		}
-	}
-	rate := s.rate
-	if known > 0 {
-		rate = sum / float64(known)
-	}
-	for i := range work {
-		if work[i].Rate <= 0 {
-			work[i].Rate = rate
-		}
 	}
 }

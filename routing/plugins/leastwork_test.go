@@ -19,6 +19,13 @@ func (w *world) sent(h index.HostID, uncached int, now time.Time) {
 	f.Begin(now)
 }
 
+// over has h sent a prompt of so many uncached tokens, which is cancelled at once.
+func (w *world) over(h index.HostID, uncached int, now time.Time) {
+	f := w.replica(h).Route(fleet.Demand{Prompt: uncached, Uncached: uncached})
+	f.Begin(now)
+	f.Land()
+}
+
 // paced gives h a measured rate of so many tokens a second, and leaves it idle.
 func (w *world) paced(h index.HostID, rate int, now time.Time) {
 	for i := range 8 {
@@ -27,6 +34,12 @@ func (w *world) paced(h index.HostID, rate int, now time.Time) {
 		f.FirstToken(now.Add(time.Duration(i-7) * time.Second))
 		f.Land()
 	}
+}
+
+// recent returns what the prompts cost that were sent to h lately, in seconds, at the default's tenth.
+func (w *world) recent(h int, now time.Time) float64 {
+	work := w.replica(index.HostID(h)).Work(now)
+	return 0.1 * work.Recent.Tokens / work.Rate
 }
 
 // Of four replicas one holds half the prompt and has a queue, one is twice as fast, and one is only busy with answers,
@@ -44,8 +57,8 @@ func TestLeastWorkCountsSeconds(t *testing.T) {
 	w.load(2, fleet.Load{InFlight: 5})
 	got := w.scores("least-work", nil, f, "tokenize", "block-hashes", "prefix-depths")
 	const price = 1 + 2.0/4 // the backlogs are 2, 0, 0 and 0 s
-	for h, cost := range []float64{2 + price*2 + 0.1*2, price * 2, price*4 + 0.5*4, price * 4} {
-		if want := 1 / (1 + cost); math.Abs(got[h]-want) > 1e-9 {
+	for h, cost := range []float64{2 + price*2 + 0.15*2, price * 2, price*4 + 0.15*5*4, price * 4} {
+		if want := 1 / (1 + cost + w.recent(h, now)); math.Abs(got[h]-want) > 1e-9 {
 			t.Errorf("replica %d scores %v, want %v", h, got[h], want)
 		}
 	}
@@ -54,7 +67,7 @@ func TestLeastWorkCountsSeconds(t *testing.T) {
 	if again[0] <= got[0] {
 		t.Errorf("a queue that shrinks scores %v, then %v", got[0], again[0])
 	}
-	params := map[string]any{"own_weight": 0, "backlog_price": 0, "stream_weight": 0}
+	params := map[string]any{"own_weight": 0, "backlog_price": 0, "stream_weight": 0, "recent_weight": 0}
 	got = w.scores("least-work", params, f, "tokenize", "block-hashes", "prefix-depths")
 	for h, want := range []float64{0.5, 1, 1, 1} {
 		if math.Abs(got[h]-want) > 1e-9 {
@@ -79,7 +92,7 @@ func TestLeastWorkLendsRatesToWhoHasNone(t *testing.T) {
 	}
 	check(1, 1)
 	w.paced(1, 100, f.Now)
-	check(4, 4)
+	check(4, 4+w.recent(1, f.Now))
 }
 
 // The busier the fleet, the more a second of work costs: an idle one sends a prompt where it starts at once, a crowded
@@ -131,8 +144,9 @@ func (w *world) answered(h index.HostID, now time.Time) {
 	}
 }
 
-// What a request holds up counts at a tenth: five answers in flight, by its tokens' 0.2 s each and by its prompt.
-// What it waits for blocks counts in full: 30 of 60 used ones within a mean life.
+// What a request holds up counts for little: five answers in flight, by its tokens' 0.2 s each and by its prompt. What
+// it waits for blocks counts in full: 30 of 60 used ones within a mean life. What was sent lately counts for a tenth, what
+// its answers slow down for 0.15 of that.
 func TestLeastWorkCountsAnswersAndBlocks(t *testing.T) {
 	w := &world{t: t, fleet: fleet.New(), holds: map[index.HostID][]kvpool.BlockHash{}}
 	w.deps.Index, w.deps.Tiers = w, noTiers{}
@@ -152,7 +166,9 @@ func TestLeastWorkCountsAnswersAndBlocks(t *testing.T) {
 	if math.Abs(slowdown-0.2) > 0.01 || life <= 1.7 || life >= 2.3 {
 		t.Fatalf("slowdown %v, life %v", slowdown, life)
 	}
-	for h, cost := range []float64{own, own + 0.1*5*(own+slowdown), own + life*30/60} {
+	for h, cost := range []float64{own, own + 5*(0.15*own+0.04*slowdown), own + life*30/60} {
+		work := w.replica(index.HostID(h)).Work(now)
+		cost += 0.1 * (work.Recent.Tokens/work.Rate + 0.15*work.Recent.Requests*slowdown)
 		if want := 1 / (1 + cost); math.Abs(got[h]-want) > 1e-6 {
 			t.Errorf("replica %d scores %v, want %v", h, got[h], want)
 		}
@@ -166,7 +182,7 @@ func TestLeastWorkIsMonotone(t *testing.T) {
 	now := time.Unix(1e6, 0)
 	f := prompt(strings.Repeat("x", 1600))
 	f.Now = now
-	type state struct{ held, queued, inFlight, waiting, usage int }
+	type state struct{ held, queued, inFlight, waiting, usage, lately int }
 	score := func(s, other state) float64 {
 		w := &world{t: t, fleet: fleet.New(), holds: map[index.HostID][]kvpool.BlockHash{}}
 		w.deps.Index, w.deps.Tiers = w, noTiers{}
@@ -177,28 +193,86 @@ func TestLeastWorkIsMonotone(t *testing.T) {
 			w.paced(h, 100, now)
 			w.holds[h] = chainOf(f)[:s.held]
 			w.load(h, fleet.Load{InFlight: s.inFlight, Waiting: s.waiting, KVUsage: float64(s.usage) / 100})
+			w.over(h, s.lately, now.Add(-5*time.Second))
 			w.sent(h, s.queued, now)
 		}
 		return w.scores("least-work", map[string]any{"backlog_price": 0}, f, "tokenize", "block-hashes",
 			"prefix-depths")[0]
 	}
 	drawn := func() state {
-		return state{draw.IntN(90), draw.IntN(5000), draw.IntN(30), draw.IntN(8), draw.IntN(95)}
+		return state{draw.IntN(90), draw.IntN(5000), draw.IntN(30), draw.IntN(8), draw.IntN(95), draw.IntN(5000)}
 	}
 	for range 200 {
 		s, other := drawn(), drawn()
 		got := score(s, other)
 		for name, better := range map[string]state{
-			"more of the prompt": {s.held + 10, s.queued, s.inFlight, s.waiting, s.usage},
-			"a shorter queue":    {s.held, s.queued / 2, s.inFlight, s.waiting, s.usage},
-			"fewer answers":      {s.held, s.queued, s.inFlight / 2, s.waiting, s.usage},
-			"fewer that wait":    {s.held, s.queued, s.inFlight, s.waiting / 2, s.usage},
-			"an emptier pool":    {s.held, s.queued, s.inFlight, s.waiting, s.usage / 2},
+			"more of the prompt": {s.held + 10, s.queued, s.inFlight, s.waiting, s.usage, s.lately},
+			"a shorter queue":    {s.held, s.queued / 2, s.inFlight, s.waiting, s.usage, s.lately},
+			"fewer answers":      {s.held, s.queued, s.inFlight / 2, s.waiting, s.usage, s.lately},
+			"fewer that wait":    {s.held, s.queued, s.inFlight, s.waiting / 2, s.usage, s.lately},
+			"an emptier pool":    {s.held, s.queued, s.inFlight, s.waiting, s.usage / 2, s.lately},
+			"less sent lately":   {s.held, s.queued, s.inFlight, s.waiting, s.usage, s.lately / 2},
 		} {
 			if again := score(better, other); again < got-1e-12 {
 				t.Fatalf("%s: %v, then %v: %+v beside %+v", name, got, again, s, other)
 			}
 		}
+	}
+}
+
+// Sessions that begin while nothing is in flight are spread by what went where lately, though one replica holds what
+// they have in common; a session whose turns are cached there stays.
+func TestSessionsBeginWhereLeastWasSentLately(t *testing.T) {
+	w := newWorld(t, 2)
+	now := time.Unix(1000, 0)
+	w.paced(0, 100, now)
+	w.paced(1, 100, now)
+	f := prompt(strings.Repeat("x", 1600)) // 4 s
+	f.Now = now
+	w.holds[0] = chainOf(f)[:20]
+	if picked := w.pick(w.preset("default"), f)[0]; picked != 0 {
+		t.Errorf("what both begin with is cached at 0, picked %d", picked)
+	}
+	w.over(0, 2000, now) // 20 s of work that is over
+	if picked := w.pick(w.preset("default"), f)[0]; picked != 1 {
+		t.Errorf("a new session went to %d, beside all others", picked)
+	}
+	w.holds[0] = chainOf(f)[:90]
+	if picked := w.pick(w.preset("default"), f)[0]; picked != 0 {
+		t.Errorf("a turn whose session is cached at 0 went to %d", picked)
+	}
+	w.holds[0] = chainOf(f)[:20]
+	f.Now = now.Add(time.Minute)
+	if picked := w.pick(w.preset("default"), f)[0]; picked != 0 {
+		t.Errorf("a minute later a new session went to %d", picked)
+	}
+}
+
+// Waiting for blocks and waiting in the queue go on side by side: the longer one counts.
+func TestLeastWorkWaitsOnceForQueueAndBlocks(t *testing.T) {
+	w := &world{t: t, fleet: fleet.New(), holds: map[index.HostID][]kvpool.BlockHash{}}
+	w.deps.Index, w.deps.Tiers = w, noTiers{}
+	now := time.Unix(1e6, 0)
+	w.put(fleet.Spec{HasEvents: true, Blocks: 120})
+	w.put(fleet.Spec{Host: 1, HasEvents: true, Blocks: 120})
+	w.answered(0, now)
+	w.paced(0, 100, now)
+	f := prompt(strings.Repeat("x", 1440)) // 90 blocks
+	f.Now = now
+	params := map[string]any{"own_weight": 0, "backlog_price": 0, "recent_weight": 0, "stream_weight": 0,
+		"slowdown_weight": 0}
+	cost := func(usage float64) float64 {
+		w.load(0, fleet.Load{KVUsage: usage})
+		return 1/w.scores("least-work", params, f, "tokenize", "block-hashes", "prefix-depths")[0] - 1
+	}
+	room := cost(0.5)
+	if room <= 0 {
+		t.Fatal("blocks that are short cost nothing")
+	}
+	w.sent(0, 1000, now)
+	queue := cost(0)
+	if both := cost(0.5); queue <= room || both != queue {
+		t.Errorf("room %v s, queue %v s, both %v s", room, queue, both)
 	}
 }
 

@@ -24,14 +24,30 @@ func prefillAt(v routing.View, h index.HostID, typical float64) prefillWork {
 // typicalRate returns the mean of the prefill rates that are measured at hosts; assumed if none is.
 func typicalRate(v routing.View, hosts []index.HostID, assumed float64) float64 {
 	replicas, now := Fleet.Get(v), v.Facts().Now
-	sum, known := 0.0, 0
+	var rates measuredRates
 	for _, h := range hosts {
-		if rate := replicas.Replica(h).Work(now).Rate; rate > 0 {
-			sum, known = sum+rate, known+1
-		}
+		rates.add(replicas.Replica(h).Work(now).Rate)
 	}
-	if known == 0 {
+	return rates.mean(assumed)
+}
+
+// measuredRates are prefill rates, tokens a second, of which some are unknown.
+type measuredRates struct {
+	sum   float64
+	known int
+}
+
+// add takes a replica's rate; 0 is unknown.
+func (r *measuredRates) add(rate float64) {
+	if rate > 0 {
+		r.sum, r.known = r.sum+rate, r.known+1
+	}
+}
+
+// mean returns the mean of the known ones; assumed if there is none.
+func (r *measuredRates) mean(assumed float64) float64 {
+	if r.known == 0 {
 		return assumed
 	}
-	return sum / float64(known)
+	return r.sum / float64(r.known)
 }
