@@ -20,7 +20,7 @@ type Work struct {
 	Recent Recent
 }
 
-// Recent is what was sent to a replica, fading: what was sent 20 seconds ago counts for 1/e.
+// Recent is what was sent to a replica, fading by the second: what was sent 20 seconds ago counts for 1/e.
 type Recent struct {
 	Tokens   float64 // uncached prompt tokens
 	Requests float64
@@ -218,13 +218,11 @@ func (l *prefills) work(now time.Time, p *pace) Work {
 	if s == nil {
 		return Work{}
 	}
-	w := Work{Tokens: s.queued, Rate: s.rate, Slowdown: s.slowdown, Life: s.life}
+	w, wall := Work{Tokens: s.queued, Rate: s.rate, Slowdown: s.slowdown, Life: s.life}, now.UnixNano()
 	if s.sent > 0 {
-		w.Tokens += s.sent - min(s.head, s.rate*1e-9*float64(max(0, now.UnixNano()-s.since)))
+		w.Tokens += s.sent - min(s.head, s.rate*1e-9*float64(max(0, wall-s.since)))
 	}
-	if s.recent.requests > 0 {
-		left := s.recent.left(now)
-		w.Recent = Recent{s.recent.tokens * left, s.recent.requests * left}
-	}
+	left := s.recent.left(wall)
+	w.Recent = Recent{s.recent.tokens * left, s.recent.requests * left}
 	return w
 }

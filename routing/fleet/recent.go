@@ -5,27 +5,38 @@ import (
 	"time"
 )
 
-// recentMemory is the time after which work that was sent to a replica counts for 1/e.
-const recentMemory = 20 * time.Second
-
-// recent is the work that was sent to a replica, each part fading since it was sent. The zero recent is none.
+// recent is the work that was sent to a replica, fading by the second. The zero recent is none.
 type recent struct {
-	tokens, requests float64 // as they count at time at
-	at               int64   // nanoseconds by the wall clock
+	tokens, requests float64 // as they count in second
+	second           int64   // of the last request, by the wall clock
 }
+
+// recentSeconds is the time after which work that was sent to a replica counts for 1/e.
+const recentSeconds = 20
+
+// fading is what is left of work after so many seconds; behind its end nothing is.
+var fading = func() (left [13 * recentSeconds]float64) {
+	for s := range left {
+		left[s] = math.Exp(-float64(s) / recentSeconds)
+	}
+	return left
+}()
 
 // add notes a request with so many tokens to compute that is sent at now.
 func (r *recent) add(tokens int, now time.Time) {
-	left := r.left(now)
+	left := r.left(now.UnixNano())
 	r.tokens, r.requests = r.tokens*left+float64(tokens), r.requests*left+1
-	r.at = max(r.at, now.UnixNano())
+	r.second = max(r.second, now.Unix())
 }
 
-// left returns what part of r still counts at now.
-func (r *recent) left(now time.Time) float64 {
-	age := now.UnixNano() - r.at
-	if age <= 0 || r.requests == 0 {
+// left returns what part of r still counts at now, in nanoseconds by the wall clock.
+func (r *recent) left(now int64) float64 {
+	age := now/int64(time.Second) - r.second
+	if age <= 0 {
 		return 1
 	}
-	return math.Exp(-float64(age) / float64(recentMemory))
+	if age >= int64(len(fading)) {
+		return 0
+	}
+	return fading[age]
 }
