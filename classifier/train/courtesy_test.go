@@ -103,3 +103,29 @@ func TestQuestionsOfATopicStandInOneFold(t *testing.T) {
 		of[s.Source] = folds[i]
 	}
 }
+
+// A text of courtesy alone is for none of the specialists, although no training text says so: it is read whole, and no
+// label has more courtesy around its texts than another.
+func TestCourtesyAloneIsForNobody(t *testing.T) {
+	m, err := model.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := [...]string{"greet", "intro", "lead", "close", "thanks", "sign"}
+	chance, rejected := rand.New(rand.NewPCG(9, 9)), 0
+	const all = 1000
+	for range all {
+		var text []string
+		for range 1 + chance.IntN(3) {
+			text = append(text, frame(kinds[chance.IntN(len(kinds))], chance))
+		}
+		p := make([]float64, len(m.Labels()))
+		m.Probabilities([]byte(strings.Join(text, " ")), p)
+		if m.Labels()[slices.Index(p, slices.Max(p))] == model.Reject {
+			rejected++
+		}
+	}
+	if t.Logf("%d of %d", rejected, all); rejected < all*95/100 {
+		t.Errorf("%d of %d texts of courtesy alone are rejected", rejected, all)
+	}
+}
