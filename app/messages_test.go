@@ -119,7 +119,8 @@ func toolEngine(t *testing.T, heard chan<- string) string {
 	return engine.URL
 }
 
-// A tool loop of the SDK's own types: thought, text and call are told, and come back as what the engine's template knows.
+// A tool loop of the SDK's own types: thought, text and call are told, and come back as the engine's template knows
+// them.
 func TestAToolLoopOfMessages(t *testing.T) {
 	heard := make(chan string, 8)
 	w := newWorld(t, "auth: {anonymous: true}\nspecialists: [{name: debug, context: 4096, replicas: [{url: '"+
@@ -171,7 +172,8 @@ func TestErrorsOfMessages(t *testing.T) {
 			"invalid_request_error",
 			"context_length_exceeded", "max_tokens", "", ""},
 		{
-			`{"model":"debug","max_tokens":4,"system":"s","messages":[{"role":"user","content":[{"type":"image","source":{"type":"url",` +
+			`{"model":"debug","max_tokens":4,"system":"s",` +
+				`"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url",` +
 				`"url":"https://a/b"}}]}]}`, 400, "invalid_request_error", "unsupported_content", "messages[0].content",
 			"",
 			""},
@@ -262,5 +264,40 @@ func TestAStreamOfMessagesThatBreaksEndsWithOneError(t *testing.T) {
 		strings.Contains(string(raw), "message_stop") ||
 		!strings.HasSuffix(string(raw), "}\n\n") {
 		t.Errorf("%v, %s", err, raw)
+	}
+}
+
+// count_tokens says what the engine's usage will say, runs nothing, and says so where only text is known.
+func TestTokensOfMessagesAreCounted(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines())
+	c := messagesClient(w)
+	system := []anthropic.TextBlockParam{{Text: "be brief"}}
+	turns := []anthropic.MessageParam{say("how long is this?")}
+	count, err := c.Messages.CountTokens(t.Context(), anthropic.MessageCountTokensParams{Model: "debug",
+		System: anthropic.MessageCountTokensParamsSystemUnion{OfTextBlockArray: system}, Messages: turns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := w.Engines["debug-0"].State().Cached + w.Engines["debug-1"].State().Cached
+	if before != 0 {
+		t.Errorf("counting has computed %d blocks", before)
+	}
+	whole, err := c.Messages.New(t.Context(),
+		anthropic.MessageNewParams{Model: "debug", MaxTokens: 1, System: system, Messages: turns})
+	if err != nil || count.InputTokens != whole.Usage.InputTokens+whole.Usage.CacheReadInputTokens {
+		t.Errorf("%v: counted %d, the engine says %s", err, count.InputTokens, whole.Usage.RawJSON())
+	}
+	for body, status := range map[string]int{`{"model":"debug"}`: 400,
+		`{"model":"gpt","messages":[{"role":"user","content":"a"}]}`: 404} {
+		if resp, answer := w.Post("/v1/messages/count_tokens", body); resp.StatusCode != status ||
+			!strings.Contains(string(answer), `{"type":"error"`) {
+			t.Errorf("%s: %d %s", body, resp.StatusCode, answer)
+		}
+	}
+	textual := newWorld(t, strings.ReplaceAll(smallWorld, "tokenizer: builtin", "tokenizer: none"), smallEngines())
+	resp, answer := textual.Post("/v1/messages/count_tokens",
+		`{"model":"debug","messages":[{"role":"user","content":"a"}]}`)
+	if resp.StatusCode != 422 || !strings.Contains(string(answer), `"unsupported_parameter"`) {
+		t.Errorf("%d %s", resp.StatusCode, answer)
 	}
 }

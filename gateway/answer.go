@@ -40,6 +40,9 @@ const (
 	eventAnswer = "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
 )
 
+// translated is the field of an answer that came by a door which its engine does not serve.
+const translated = "X-Door: translated\r\n"
+
 // usualHead is how long heads are at most, in bytes, but for those with unusual fields.
 const usualHead = 512
 
@@ -66,7 +69,7 @@ func (x *exchange) Head(rep *ensemble.Replica, now time.Time, length int) {
 			receipt.Ms(done.Routed), receipt.Ms(done.Queued), receipt.Ms(x.Since())))
 	}
 	if x.request.Door != nil {
-		f = append(f, "X-Door: translated\r\n"...)
+		f = append(f, translated...)
 	}
 	x.answer.status = http.StatusOK
 	x.w.Start(http.StatusOK, int64(length), f)

@@ -13,6 +13,7 @@ import (
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
 	"octet/gateway/doors"
+	"octet/gateway/doors/messages"
 	"octet/gateway/ensemble"
 	"octet/gateway/front"
 	"octet/gateway/intake"
@@ -52,6 +53,7 @@ func (s *Server) router() *gin.Engine {
 	for path, door := range doorsByPath {
 		e.POST(path, func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat, door) })
 	}
+	e.POST(messages.CountPath, func(c *gin.Context) { s.countTokens(c.Writer, c.Request) })
 	e.POST("/v1/route", func(c *gin.Context) { s.explain(c.Writer, c.Request) })
 	e.GET("/v1/models", s.identified(models.List))
 	e.GET("/v1/models/:id", s.identified(models.One))
@@ -102,7 +104,7 @@ func (s *Server) readiness() api.Ready {
 
 // refuse answers with a typed error outside the straight line.
 func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
-	s.rejectAt(c.Writer, doorsByPath[c.Request.URL.Path], c.GetHeader("X-Request-Id"), e)
+	s.rejectAt(c.Writer, doorOf(c.Request.URL.Path), c.GetHeader("X-Request-Id"), e)
 }
 
 // reject answers a request that has no exchange. asked is the X-Request-Id as the client sent it.

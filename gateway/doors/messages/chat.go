@@ -37,13 +37,14 @@ var names = [members]string{"model", "max_tokens", "messages", "system", "stop_s
 // chat is a chat completion's body while it is written.
 type chat struct {
 	out    []byte
+	counts bool  // the prompt alone matters
 	at     int   // the turn that is being written; below 0 is the system prompt
 	origin []int // of each message: the turn that it was made of
 }
 
 // Chat implements doors.Door.
-func (Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
-	c, err := rewrite(dst, body, depth)
+func (d Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
+	c, err := d.rewrite(dst, body, depth)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,14 +114,9 @@ func (c *chat) prompt(v *doors.Value, m *[members]doors.Value) error {
 
 // sampling writes how the next token is chosen, and when the answer ends.
 func (c *chat) sampling(v *doors.Value, m *[members]doors.Value) error {
-	if m[maxTokens].Raw == nil {
-		return v.Missing(names[maxTokens])
-	}
-	n, err := m[maxTokens].Whole(1)
-	if err != nil {
+	if err := c.most(v, &m[maxTokens]); err != nil {
 		return err
 	}
-	c.set("max_tokens", strconv.AppendInt(nil, int64(n), 10))
 	if err := c.real(&m[temperature], "temperature", 0, 1); err != nil {
 		return err
 	}
@@ -136,11 +132,26 @@ func (c *chat) sampling(v *doors.Value, m *[members]doors.Value) error {
 	if m[stop].Raw == nil {
 		return nil
 	}
-	err = m[stop].Each(func(s *doors.Value) error {
+	err := m[stop].Each(func(s *doors.Value) error {
 		_, err := s.Text()
 		return err
 	})
 	c.set("stop", m[stop].Raw)
+	return err
+}
+
+// most writes how long the answer may be.
+func (c *chat) most(v, most *doors.Value) error {
+	if most.Raw == nil {
+		if c.counts {
+			return nil
+		}
+		return v.Missing(names[maxTokens])
+	}
+	n, err := most.Whole(1)
+	if err == nil {
+		c.set("max_tokens", strconv.AppendInt(nil, int64(n), 10))
+	}
 	return err
 }
 

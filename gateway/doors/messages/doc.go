@@ -12,10 +12,15 @@ import (
 	"octet/gateway/doors"
 )
 
-// Path is where clients send Messages.
-const Path = "/v1/messages"
+// Where clients send Messages, and what is to be counted alone.
+const (
+	Path      = "/v1/messages"
+	CountPath = Path + "/count_tokens"
+)
 
 // Door is the door of Messages.
-type Door struct{}
+type Door struct {
+	Counts bool // the prompt is counted alone, so that max_tokens may be missing
+}
 
 var _ doors.Door = Door{}

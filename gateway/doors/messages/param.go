@@ -15,7 +15,7 @@ var params = map[string]string{
 }
 
 // Param implements doors.Door.
-func (Door) Param(body []byte, chat string) string {
+func (d Door) Param(body []byte, chat string) string {
 	end := strings.IndexAny(chat, ".[")
 	if end < 0 {
 		end = len(chat)
@@ -27,7 +27,7 @@ func (Door) Param(body []byte, chat string) string {
 	if n, _ := fmt.Sscanf(chat, "messages[%d]%s", &at, &rest); n == 0 || body == nil {
 		return chat
 	}
-	c, err := rewrite(nil, body, len(body))
+	c, err := d.rewrite(nil, body, len(body))
 	switch {
 	case err != nil || at < 0 || at >= len(c.origin):
 		return chat
@@ -38,8 +38,8 @@ func (Door) Param(body []byte, chat string) string {
 }
 
 // rewrite returns what a body became, without its last brace.
-func rewrite(dst, body []byte, depth int) (chat, error) {
-	c := chat{out: append(dst, '{'), at: -1}
+func (d Door) rewrite(dst, body []byte, depth int) (chat, error) {
+	c := chat{out: append(dst, '{'), counts: d.Counts, at: -1}
 	v, err := doors.Body(body, depth)
 	if err != nil {
 		return c, err
