@@ -236,8 +236,8 @@ specialists: [{name: debug, context: 4096, tokenizer: builtin, replicas: [{url: 
 	}
 }
 
-// A stream that has begun has one error for its end, and no good one: the SDK sees it as the door's.
-func TestAStreamOfMessagesThatBreaksEndsWithOneError(t *testing.T) {
+// dyingEngine answers with one event, and is gone.
+func dyingEngine(t *testing.T) string {
 	dying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
 			return
@@ -248,8 +248,13 @@ func TestAStreamOfMessagesThatBreaksEndsWithOneError(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	t.Cleanup(dying.Close)
+	return dying.URL
+}
+
+// A stream that has begun has one error for its end, and no good one: the SDK sees it as the door's.
+func TestAStreamOfMessagesThatBreaksEndsWithOneError(t *testing.T) {
 	w := newWorld(t, "auth: {anonymous: true}\nspecialists: [{name: debug, context: 4096, replicas: [{url: '"+
-		dying.URL+"', engine: openai, blocks: 512}]}]\n", nil)
+		dyingEngine(t)+"', engine: openai, blocks: 512}]}]\n", nil)
 	p := anthropic.MessageNewParams{Model: "debug", MaxTokens: 20, Messages: []anthropic.MessageParam{say("hello")}}
 	whole, err := streamedMessage(t, messagesClient(w), p)
 	var broke *anthropic.Error

@@ -135,7 +135,7 @@ func (x *exchange) fail(err error) {
 	x.relay.Fail(failure(x.request.Answer, e, x.request.ID))
 }
 
-// failure returns the last event of a stream that broke, in the words of its door; nil is OpenAI's.
+// failure returns the last event of a stream that broke, in the words of its door; nil stands for OpenAI's.
 func failure(door doors.Answer, e *apierr.Error, requestID string) []byte {
 	if door != nil {
 		return door.Failure(e, requestID)
@@ -167,7 +167,7 @@ type identity struct {
 	specialist       *ensemble.Specialist // that was chosen; nil if there is none
 }
 
-// writeError sends a typed error as the whole answer, in the words of a door; nil is OpenAI's.
+// writeError sends a typed error as the whole answer, in the words of a door; nil stands for OpenAI's.
 func writeError(w http.ResponseWriter, door doors.Door, of identity, e *apierr.Error) {
 	f := append(make(head.Lines, 0, 512), jsonAnswer...).Text("X-Request-Id: ", of.request)
 	if of.receipt != "" {
@@ -187,7 +187,7 @@ func writeError(w http.ResponseWriter, door doors.Door, of identity, e *apierr.E
 	_, _ = w.Write(body) // the client has left
 }
 
-// errorBody returns an error as a door tells it; nil is OpenAI's.
+// errorBody returns an error as a door tells it; nil stands for OpenAI's.
 func errorBody(door doors.Door, requestID string, e *apierr.Error) []byte {
 	if door == nil {
 		return e.AppendJSON(nil, requestID)

@@ -7,16 +7,18 @@ import (
 	"octet/gateway/apierr"
 	"octet/gateway/doors"
 	"octet/gateway/doors/messages"
+	"octet/gateway/doors/responses"
 	"octet/gateway/head"
 	"octet/gateway/wire"
 )
 
 // doorsByPath are the surfaces beside OpenAI's chat completions that clients may speak.
 var doorsByPath = map[string]doors.Door{
-	messages.Path: messages.Door{},
+	messages.Path:  messages.Door{},
+	responses.Path: responses.Door{},
 }
 
-// doorOf returns the door that a path belongs to; nil is OpenAI's.
+// doorOf returns the door that a path belongs to; nil stands for OpenAI's.
 func doorOf(path string) doors.Door {
 	if path == messages.CountPath {
 		return messages.Door{Counts: true}

@@ -112,7 +112,7 @@ func (s *Server) reject(w http.ResponseWriter, asked string, e *apierr.Error) {
 	s.rejectAt(w, nil, asked, e)
 }
 
-// rejectAt is reject in the words of a door; nil is OpenAI's.
+// rejectAt is reject in the words of a door; nil stands for OpenAI's.
 func (s *Server) rejectAt(w http.ResponseWriter, door doors.Door, asked string, e *apierr.Error) {
 	writeError(w, door, identity{request: intake.RequestID(asked)}, e)
 	s.metrics.Refused(e.Code)

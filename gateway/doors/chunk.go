@@ -14,6 +14,7 @@ var ErrChunk = errors.New("doors: not a chat completion of one choice")
 // what stands between their quotes; nil if absent.
 type Chunk struct {
 	ID, Model  []byte
+	Created    int    // Unix time, in seconds
 	Text       []byte // of the answer
 	Reasoning  []byte
 	Refusal    []byte
@@ -52,6 +53,8 @@ func (k *Chunk) Read(data []byte) error {
 			k.ID = quoted(&c)
 		case "model":
 			k.Model = quoted(&c)
+		case "created":
+			k.Created, _ = c.Int()
 		case "choices":
 			k.choices(&c)
 		case "usage":
@@ -187,7 +190,7 @@ func (u *Usage) read(c *wire.Cursor) {
 	u.Cached = min(u.Cached, u.Prompt)
 }
 
-// count returns a number of tokens; 0 for what is none.
+// count returns a number of tokens; 0 for any other value.
 func count(c *wire.Cursor) int {
 	n, _ := c.Int()
 	return max(n, 0)

@@ -177,3 +177,19 @@ func (v *Value) OneOf(words ...string) (string, error) {
 	}
 	return word, err
 }
+
+// Type returns the member "type" of an object; "" if it is absent.
+func (v *Value) Type() (string, error) {
+	if v.Kind() != '{' {
+		return "", v.Invalid("must be an object")
+	}
+	c := wire.NewCursor(v.Raw, anyDepth)
+	c.Enter('{')
+	for name, more := c.Key(); more; name, more = c.Key() {
+		if string(name) == "type" && c.Peek() == '"' {
+			return string(wire.AppendUnquoted(nil, c.Quoted())), nil
+		}
+		c.Skip()
+	}
+	return "", nil
+}

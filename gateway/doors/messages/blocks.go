@@ -2,7 +2,6 @@ package messages
 
 import (
 	"octet/gateway/doors"
-	"octet/gateway/wire"
 )
 
 // block is one block of a content, with the members that its kind may have.
@@ -58,20 +57,13 @@ func readBlock(v *doors.Value) (b block, err error) {
 	return b, err
 }
 
-// kindOf returns the type of an object.
+// kindOf returns the type of an object that must have one.
 func kindOf(v *doors.Value) (string, error) {
-	if v.Kind() != '{' {
-		return "", v.Invalid("must be an object")
+	kind, err := v.Type()
+	if err == nil && kind == "" {
+		err = v.Missing("type")
 	}
-	c := wire.NewCursor(v.Raw, len(v.Raw))
-	c.Enter('{')
-	for name, more := c.Key(); more; name, more = c.Key() {
-		if string(name) == "type" && c.Peek() == '"' {
-			return string(wire.AppendUnquoted(nil, c.Quoted())), nil
-		}
-		c.Skip()
-	}
-	return "", v.Missing("type")
+	return kind, err
 }
 
 // directCaller refuses calls that a program of the provider's has made.

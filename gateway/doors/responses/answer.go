@@ -1,0 +1,191 @@
+package responses
+
+import (
+	"fmt"
+	"strconv"
+
+	"octet/gateway/doors"
+)
+
+// Answer translates the answer to one request. It keeps what was said so far, which the last event says again.
+type Answer struct {
+	out   []byte
+	chunk doors.Chunk
+	echo  []byte // members of the response that repeat the request
+
+	begun     bool
+	id, model []byte
+	created   int
+	sequence  int    // of the next event
+	open      kind   // the item that is open
+	index     int    // its place, or the next one's
+	call      int    // the engine's number of the call that is open, or of the last one
+	calls     int    // begun so far
+	callID    []byte // of the call that is open
+	name      []byte // its function's
+	said      []byte // of the item that is open: the inside of a string
+	items     []byte // that are done
+	finish    []byte // as the engine said
+	usage     doors.Usage
+}
+
+// kind is what an item holds.
+type kind uint8
+
+const (
+	none kind = iota
+	message
+	thought
+	call
+)
+
+// prefix is what the ids of each kind of item begin with.
+var prefix = [...]string{message: "msg_", thought: "rs_", call: "fc_"}
+
+// echoOf returns the members of a response that repeat its request, each with a comma in front.
+func echoOf(m *[members]doors.Value) (out []byte) {
+	for _, e := range [...]struct {
+		member    int
+		otherwise string
+	}{
+		{instructions, "null"}, {metadata, "{}"}, {parallel, "true"}, {temperature, "null"}, {topP, "null"},
+		{toolChoice, `"auto"`}, {tools, "[]"}, {maxOutput, "null"}, {reasoning, "null"},
+		{text, `{"format":{"type":"text"}}`}, {truncation, `"disabled"`}, {user, "null"}, {cacheKey, "null"},
+	} {
+		out = append(append(append(out, `,"`...), names[e.member]...), `":`...)
+		if raw := m[e.member].Raw; raw != nil {
+			out = append(out, raw...)
+		} else {
+			out = append(out, e.otherwise...)
+		}
+	}
+	return append(out, `,"previous_response_id":null,"store":false,"background":false`...)
+}
+
+// begin notes what all of an answer have in common.
+func (a *Answer) begin(k *doors.Chunk) {
+	a.begun, a.created = true, k.Created
+	a.id, a.model = append(a.id[:0], k.ID...), append(a.model[:0], k.Model...)
+}
+
+// response appends the response object.
+func (a *Answer) response(dst []byte, status string) []byte {
+	dst = append(append(append(dst, `{"id":"resp_`...), a.id...), `","object":"response","created_at":`...)
+	dst = append(strconv.AppendInt(dst, int64(a.created), 10), `,"status":"`...)
+	dst = append(append(dst, status...), `","error":null,"incomplete_details":`...)
+	switch {
+	case status != "incomplete":
+		dst = append(dst, "null"...)
+	case string(a.finish) == "length":
+		dst = append(dst, `{"reason":"max_output_tokens"}`...)
+	default:
+		dst = append(dst, `{"reason":"content_filter"}`...)
+	}
+	dst = append(append(append(dst, `,"model":"`...), a.model...), `","output":[`...)
+	dst = append(append(append(dst, a.items...), ']'), a.echo...)
+	dst = append(dst, `,"usage":`...)
+	if !a.usage.Known {
+		return append(dst, "null}"...)
+	}
+	u := &a.usage
+	return fmt.Appendf(dst, `{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d},"output_tokens":%d,`+
+		`"output_tokens_details":{"reasoning_tokens":%d},"total_tokens":%d}}`,
+		u.Prompt, u.Cached, u.Completion, u.Reasoning, u.Prompt+u.Completion)
+}
+
+// status returns how the answer ended.
+func (a *Answer) status() string {
+	switch string(a.finish) {
+	case "length", "content_filter":
+		return "incomplete"
+	}
+	return "completed"
+}
+
+// itemID appends the id of the item that is open, in quotes.
+func (a *Answer) itemID(dst []byte) []byte {
+	dst = append(append(append(append(dst, '"'), prefix[a.open]...), a.id...), '_')
+	return append(strconv.AppendInt(dst, int64(a.index), 10), '"')
+}
+
+// part appends the part of the item that is open, with what was said of it.
+func (a *Answer) part(dst, said []byte) []byte {
+	if a.open == thought {
+		return append(append(append(dst, `{"type":"reasoning_text","text":"`...), said...), `"}`...)
+	}
+	return append(append(append(dst, `{"type":"output_text","annotations":[],"logprobs":[],"text":"`...), said...),
+		`"}`...)
+}
+
+// item appends the item that is open, as it begins or as it is done.
+func (a *Answer) item(dst []byte, done bool) []byte {
+	status, said := "in_progress", []byte(nil)
+	if done {
+		status, said = "completed", a.said
+	}
+	dst = append(a.itemID(append(dst, `{"id":`...)), `,"status":"`...)
+	dst = append(append(dst, status...), `",`...)
+	switch a.open {
+	case call:
+		dst = append(doors.AppendRaw(append(dst, `"type":"function_call","call_id":`...), a.callID), `,"name":`...)
+		dst = append(doors.AppendRaw(dst, a.name), `,"arguments":`...)
+		return append(doors.AppendRaw(dst, said), '}')
+	case thought:
+		dst = append(dst, `"type":"reasoning","summary":[],"content":[`...)
+	default:
+		dst = append(dst, `"type":"message","role":"assistant","content":[`...)
+	}
+	if done {
+		dst = a.part(dst, said)
+	}
+	return append(dst, "]}"...)
+}
+
+// kept adds the item that is open to those that are done.
+func (a *Answer) kept() {
+	if len(a.items) > 0 {
+		a.items = append(a.items, ',')
+	}
+	a.items = a.item(a.items, true)
+	a.open = none
+	a.index++
+}
+
+// names notes which call is open.
+func (a *Answer) names(c *doors.Call) {
+	a.callID, a.name = append(a.callID[:0], c.ID...), append(a.name[:0], c.Name...)
+	if len(c.ID) == 0 {
+		a.callID = fmt.Appendf(a.callID, "call_%s_%d", a.id, a.calls)
+	}
+	a.call = c.Index
+	a.calls++
+}
+
+// Whole implements doors.Answer.
+func (a *Answer) Whole(body []byte) ([]byte, error) {
+	k := &a.chunk
+	if err := k.Read(body); err != nil {
+		return nil, err
+	}
+	a.begin(k)
+	a.usage, a.finish, a.items, a.index, a.calls = k.Usage, k.Finish, a.items[:0], 0, 0
+	for _, of := range [...]struct {
+		kind kind
+		said []byte
+	}{{thought, k.Reasoning}, {message, k.Text}, {message, k.Refusal}} {
+		if len(of.said) > 0 {
+			a.open, a.said = of.kind, append(a.said[:0], of.said...)
+			a.kept()
+		}
+	}
+	for i := range k.Calls {
+		if len(k.Calls[i].Name) == 0 {
+			return nil, fmt.Errorf("%w: call %d has no name", doors.ErrChunk, i)
+		}
+		a.open, a.said = call, append(a.said[:0], k.Calls[i].Arguments...)
+		a.names(&k.Calls[i])
+		a.kept()
+	}
+	a.out = a.response(a.out[:0], a.status())
+	return a.out, nil
+}

@@ -1,0 +1,220 @@
+package responses
+
+import (
+	"octet/gateway/doors"
+	"octet/gateway/wire"
+)
+
+// The members of a body, by their places in names.
+const (
+	model = iota
+	input
+	instructions
+	maxOutput
+	temperature
+	topP
+	stream
+	streamOptions
+	store
+	background
+	tools
+	toolChoice
+	parallel
+	reasoning
+	text
+	include
+	metadata
+	user
+	cacheKey
+	safety
+	tier
+	truncation
+	retention
+	members
+)
+
+var names = [members]string{"model", "input", "instructions", "max_output_tokens", "temperature", "top_p", "stream",
+	"stream_options", "store", "background", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text",
+	"include", "metadata", "user", "prompt_cache_key", "safety_identifier", "service_tier", "truncation",
+	"prompt_cache_retention"}
+
+// passed are the members that a chat completion has by the same name, or by another.
+var passed = [...]struct {
+	member int
+	as     string
+}{
+	{temperature, "temperature"}, {topP, "top_p"}, {maxOutput, "max_tokens"}, {parallel, "parallel_tool_calls"},
+	{metadata, "metadata"}, {user, "user"}, {cacheKey, "prompt_cache_key"}, {safety, "safety_identifier"},
+	{tier, "service_tier"}, {retention, "prompt_cache_retention"},
+}
+
+// chat is a chat completion's body while it is written.
+type chat struct {
+	out    []byte
+	at     int   // the item that is being written; below 0 is the instructions
+	origin []int // of each message: the item that it was made of, the first of several
+	turn   turn  // the answer that is being put together
+}
+
+// Chat implements doors.Door.
+func (Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
+	c, m, err := rewrite(dst, body, depth)
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(c.out, '}'), &Answer{echo: echoOf(m)}, nil
+}
+
+// rewrite returns what a body became, without its last brace, and its members.
+func rewrite(dst, body []byte, depth int) (*chat, *[members]doors.Value, error) {
+	c, m := &chat{out: append(dst, '{'), at: -1}, new([members]doors.Value)
+	v, err := doors.Body(body, depth)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := v.Members(names[:], m[:]); err != nil {
+		return nil, nil, err
+	}
+	for _, write := range [...]func(v *doors.Value, m *[members]doors.Value) error{
+		stateless, c.prompt, c.params, c.tools, c.reasons, c.format,
+	} {
+		if err := write(&v, m); err != nil {
+			return nil, nil, err
+		}
+	}
+	return c, m, nil
+}
+
+// member begins a member of the innermost object.
+func (c *chat) member(name string) {
+	if c.out[len(c.out)-1] != '{' {
+		c.out = append(c.out, ',')
+	}
+	c.out = append(append(append(c.out, '"'), name...), `":`...)
+}
+
+// set adds a member with a value that is known to be JSON.
+func (c *chat) set(name string, raw []byte) {
+	c.member(name)
+	c.out = append(c.out, raw...)
+}
+
+// stateless refuses what would need a memory of earlier responses, or an answer that is not awaited.
+func stateless(_ *doors.Value, m *[members]doors.Value) error {
+	for _, i := range [...]int{store, background} {
+		on, err := m[i].Flag()
+		if err == nil && on {
+			err = m[i].Refuse(wire.CodeUnsupportedParameter, "would need a memory that the gateway does not have")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if m[include].Raw != nil {
+		if err := m[include].Each(func(what *doors.Value) error {
+			if word, err := what.Word(); err != nil || word != "reasoning.encrypted_content" { // it comes in clear
+				return what.Untranslatable()
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	if word, err := m[truncation].Word(); err != nil || word != "" && word != "disabled" {
+		return m[truncation].Untranslatable()
+	}
+	return nil
+}
+
+// params writes what a chat completion has a member for, and has it stream as the client asks.
+func (c *chat) params(_ *doors.Value, m *[members]doors.Value) error {
+	if m[maxOutput].Raw != nil {
+		if _, err := m[maxOutput].Whole(1); err != nil {
+			return err
+		}
+	}
+	for _, p := range passed { // their forms are judged as a chat completion's
+		if m[p.member].Raw != nil {
+			c.set(p.as, m[p.member].Raw)
+		}
+	}
+	if m[streamOptions].Raw != nil {
+		var in [1]doors.Value
+		if err := m[streamOptions].Members([]string{"include_obfuscation"}, in[:]); err != nil {
+			return err
+		}
+		if on, err := in[0].Flag(); err != nil || on {
+			return in[0].Untranslatable()
+		}
+	}
+	streams, err := m[stream].Flag()
+	if streams {
+		c.set("stream", []byte("true"))
+		c.set("stream_options", []byte(`{"include_usage":true}`)) // response.completed tells it
+	}
+	return err
+}
+
+// reasons writes how much the model is to reason.
+func (c *chat) reasons(_ *doors.Value, m *[members]doors.Value) error {
+	if m[reasoning].Raw == nil {
+		return nil
+	}
+	var in [3]doors.Value
+	if err := m[reasoning].Members([]string{"effort", "summary", "generate_summary"}, in[:]); err != nil {
+		return err
+	}
+	for i := 1; i < len(in); i++ { // auto is the best that there is: the reasoning itself
+		if word, err := in[i].Word(); err != nil || word != "" && word != "auto" {
+			return in[i].Untranslatable()
+		}
+	}
+	if in[0].Raw == nil {
+		return nil
+	}
+	_, err := in[0].Text()
+	c.set("reasoning_effort", in[0].Raw)
+	return err
+}
+
+// format writes what an answer must look like.
+func (c *chat) format(_ *doors.Value, m *[members]doors.Value) error {
+	if m[text].Raw == nil {
+		return nil
+	}
+	var in [2]doors.Value
+	if err := m[text].Members([]string{"format", "verbosity"}, in[:]); err != nil {
+		return err
+	}
+	if in[1].Raw != nil {
+		if _, err := in[1].Text(); err != nil {
+			return err
+		}
+		c.set("verbosity", in[1].Raw)
+	}
+	if in[0].Raw == nil {
+		return nil
+	}
+	fields := []string{"type", "name", "description", "schema", "strict"}
+	var of [5]doors.Value
+	if err := in[0].Members(fields, of[:]); err != nil {
+		return err
+	}
+	kind, err := of[0].OneOf("text", "json_object", "json_schema")
+	if err != nil || kind == "text" {
+		return err
+	}
+	c.member("response_format")
+	c.out = append(append(c.out, `{"type":`...), of[0].Raw...)
+	if kind == "json_schema" {
+		c.out = append(c.out, `,"json_schema":{`...)
+		for i := 1; i < len(of); i++ {
+			if of[i].Raw != nil {
+				c.set(fields[i], of[i].Raw)
+			}
+		}
+		c.out = append(c.out, '}')
+	}
+	c.out = append(c.out, '}')
+	return nil
+}

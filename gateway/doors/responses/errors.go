@@ -1,0 +1,60 @@
+package responses
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"octet/gateway/apierr"
+	"octet/gateway/wire"
+)
+
+// AppendError implements doors.Door: Responses' errors are OpenAI's.
+func (Door) AppendError(dst []byte, e *apierr.Error, requestID string) []byte {
+	return e.AppendJSON(dst, requestID)
+}
+
+// Failure implements doors.Answer.
+func (a *Answer) Failure(e *apierr.Error, requestID string) []byte {
+	out := wire.AppendQuoted([]byte("event: error\ndata: {\"type\":\"error\",\"code\":"), string(e.Code))
+	out = append(wire.AppendQuoted(append(out, `,"message":`...), e.Message), `,"param":`...)
+	if e.Param == "" {
+		out = append(out, "null"...)
+	} else {
+		out = wire.AppendQuoted(out, e.Param)
+	}
+	out = strconv.AppendInt(append(out, `,"sequence_number":`...), int64(a.sequence), 10)
+	return append(wire.AppendQuoted(append(out, `,"request_id":`...), requestID), "}\n\n"...)
+}
+
+// params are the members that become one of another name in a chat completion, by that name.
+var params = map[string]string{"max_tokens": names[maxOutput], "reasoning_effort": "reasoning.effort",
+	"response_format": "text.format", "verbosity": "text.verbosity"}
+
+// Param implements doors.Door.
+func (Door) Param(body []byte, chat string) string {
+	end := strings.IndexAny(chat, ".[")
+	if end < 0 {
+		end = len(chat)
+	}
+	if name, renamed := params[chat[:end]]; renamed {
+		return name
+	}
+	if chat == "messages" {
+		return names[input]
+	}
+	at, rest := 0, ""
+	if n, _ := fmt.Sscanf(chat, "messages[%d]%s", &at, &rest); n == 0 || body == nil {
+		return chat
+	}
+	c, m, err := rewrite(nil, body, len(body))
+	switch {
+	case err != nil || at < 0 || at >= len(c.origin):
+		return chat
+	case c.origin[at] < 0:
+		return names[instructions]
+	case m[input].Kind() == '"':
+		return names[input]
+	}
+	return fmt.Sprintf("%s[%d]", names[input], c.origin[at])
+}
