@@ -13,7 +13,7 @@ type Rendering struct {
 }
 
 // ToolMember is a member of a tool's function, and the JSON that stands for it where a tool has none.
-type ToolMember struct{ Name, Missing string }
+type ToolMember = struct{ Name, Missing string }
 
 // What the emulators' template puts around tools, a response_format and calls. Tools stand behind the text of a first
 // message of the system's, with ToolsGap between, else in a turn of the system ahead of all messages. Calls stand

@@ -26,6 +26,7 @@ type Template struct {
 type Chat struct {
 	Messages []byte
 	Tools    []byte // nil when there are none
+	Form     ToolForm
 	Extra    []byte // an object of further variables, such as enable_thinking; nil when there are none
 	Open     bool   // the assistant's turn is opened for the model to answer
 	Now      time.Time
@@ -78,11 +79,9 @@ func (t *Template) variables(s *store, c Chat) (*scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tools any
-	if c.Tools != nil {
-		if tools, err = s.decode(c.Tools); err != nil {
-			return nil, fmt.Errorf("%w: tools: %w", ErrRefused, err)
-		}
+	tools, err := s.tools(c)
+	if err != nil {
+		return nil, err
 	}
 	vars := &scope{
 		names: []string{"messages", "tools", "documents", "add_generation_prompt"},

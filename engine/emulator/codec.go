@@ -82,7 +82,7 @@ func (l fileCodec) chat(b *body) ([]byte, error) {
 		messages = append(messages, m.raw...)
 	}
 	text, err := l.template.Render(nil, chattemplate.Chat{
-		Messages: append(messages, ']'), Tools: orNil(b.Tools), Extra: orNil(b.TemplateArgs),
+		Messages: append(messages, ']'), Tools: orNil(b.Tools), Form: asVLLM(), Extra: orNil(b.TemplateArgs),
 		Open: b.AddGenerationPrompt == nil || *b.AddGenerationPrompt, Now: time.Now(),
 	})
 	if errors.Is(err, chattemplate.ErrRefused) || errors.Is(err, chattemplate.ErrTooLarge) {

@@ -5,6 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"octet/engine"
+	"octet/engine/chattemplate"
 )
 
 // called is one call of a tool in an assistant's message, as the template shows it.
@@ -65,4 +66,10 @@ func showTools(messages []engine.Message, tools jsontext.Value) []engine.Message
 	}
 	messages[0].Content = string(engine.AppendTools([]byte(messages[0].Content), []byte(list)))
 	return messages
+}
+
+// asVLLM is the form in which vLLM's templates get tools.
+func asVLLM() chattemplate.ToolForm {
+	kind, _ := engine.AllKinds().Named(engine.Default)
+	return chattemplate.ToolForm{Function: kind.Rendering.Function, Others: kind.Rendering.Others}
 }

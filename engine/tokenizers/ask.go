@@ -46,7 +46,7 @@ func muteAfter(err error, question []byte) *muted {
 
 // ask has an engine tokenize the request as it will see it, by its own chat template.
 func (t *tokenizer) ask(ctx context.Context, f *routing.Facts, dst []uint32) ([]uint32, error) {
-	body, err := question(t.Model, f)
+	body, err := question(t.Model, f, &t.as)
 	if err != nil {
 		return dst, err
 	}
@@ -72,7 +72,8 @@ func (t *tokenizer) ask(ctx context.Context, f *routing.Facts, dst []uint32) ([]
 }
 
 // question is the body of POST /tokenize for a request: the members that decide about its prompt.
-func question(model string, f *routing.Facts) ([]byte, error) {
+// It returns ErrNoTokenizer where an engine's /tokenize would show other tools than its chats do.
+func question(model string, f *routing.Facts, as *engine.Rendering) ([]byte, error) {
 	var r wire.Request
 	kind, keys := wire.Chat, []string{"messages", "tools", "chat_template_kwargs", "add_generation_prompt",
 		"continue_final_message"}
@@ -85,9 +86,13 @@ func question(model string, f *routing.Facts) ([]byte, error) {
 	if r.Prompts() > 1 || r.Raw("suffix") != nil { // engines tokenize one prompt a question, and no suffix
 		return nil, plugins.ErrNoTokenizer
 	}
+	none, only := wire.Choice(r.Raw("tool_choice"))
+	if as.Chosen && only != "" && r.Tools {
+		return nil, plugins.ErrNoTokenizer
+	}
 	body := append([]byte(`{"model":`), strconv.Quote(model)...)
 	for _, key := range keys {
-		if raw := r.Raw(key); raw != nil {
+		if raw := r.Raw(key); raw != nil && !(as.Chosen && none && key == "tools") {
 			body = append(body, `,"`+key+`":`...)
 			body = append(body, raw...)
 		}

@@ -56,7 +56,7 @@ func (t *Tokenizers) Compare(ctx context.Context, specialist, replica string, lo
 // compareAll compares all prompts that the template renders. It returns a difference for each, nil for equal tokens.
 func (t *tokenizer) compareAll(ctx context.Context, r Engine) (differences []error, err error) {
 	for i := range firstPrompts {
-		text, err := t.Local.render(nil, &firstPrompts[i], time.Now())
+		text, err := t.Local.render(nil, &firstPrompts[i], &t.as, time.Now())
 		if err != nil {
 			continue
 		}
@@ -78,7 +78,7 @@ func (t *tokenizer) compareAll(ctx context.Context, r Engine) (differences []err
 // that there was no answer.
 func compare(ctx context.Context, model string, r Engine, f *routing.Facts, ids []uint32) (difference,
 	err error) {
-	body, err := question(model, f)
+	body, err := question(model, f, &r.Kind.Rendering)
 	if err == nil && r.Kind.Paths.Template != "" {
 		body, err = llamaQuestion(ctx, r.Client, f)
 	}

@@ -21,7 +21,7 @@ func (t *tokenizer) Toolless() bool { return t.toolless.Load() }
 
 // Render returns the tokens of a prompt, without any cache.
 func (t *tokenizer) Render(f *routing.Facts) ([]uint32, error) {
-	r, err := t.Local.render(nil, f, time.Now())
+	r, err := t.Local.render(nil, f, &t.as, time.Now())
 	return t.Local.ids(r), err
 }
 

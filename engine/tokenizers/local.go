@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"octet/engine"
 	"octet/engine/bpe"
 	"octet/engine/chattemplate"
 	"octet/gateway/wire"
@@ -57,9 +58,9 @@ var engineOnly = [...]string{"chat_template", "continue_final_message", "documen
 	"suffix"}
 
 // render writes the prompt of f to dst. It returns ErrNoTokenizer for a request that only its engine can render.
-func (l *Local) render(dst []byte, f *routing.Facts, now time.Time) (rendered, error) {
+func (l *Local) render(dst []byte, f *routing.Facts, as *engine.Rendering, now time.Time) (rendered, error) {
 	if f.Kind != "completion" && f.Member != nil {
-		return l.chat(dst, f.Member, now)
+		return l.chat(dst, f.Member, as, now)
 	}
 	r := parsedRequests.Get().(*wire.Request)
 	defer func() { r.Reset(); parsedRequests.Put(r) }()
@@ -67,7 +68,7 @@ func (l *Local) render(dst []byte, f *routing.Facts, now time.Time) (rendered, e
 		if err := wire.Parse(wire.Chat, f.Body, wire.Judged, r); err != nil {
 			return rendered{}, err
 		}
-		return l.chat(dst, r.Raw, now)
+		return l.chat(dst, r.Raw, as, now)
 	}
 	if err := wire.Parse(wire.Completion, f.Body, wire.Judged, r); err != nil {
 		return rendered{}, err
@@ -87,14 +88,20 @@ func renderable(member func(string) []byte) bool {
 	})
 }
 
-// chat renders the prompt of a chat.
-func (l *Local) chat(dst []byte, member func(string) []byte, now time.Time) (rendered, error) {
+// chat renders the prompt of a chat as engines of a kind do.
+func (l *Local) chat(dst []byte, member func(string) []byte, as *engine.Rendering, now time.Time) (rendered, error) {
 	if !renderable(member) {
 		return rendered{}, plugins.ErrNoTokenizer
 	}
-	tools := given(member, "tools")
+	tools, form := given(member, "tools"), chattemplate.ToolForm{Function: as.Function, Others: as.Others}
+	if as.Chosen {
+		var none bool
+		if none, form.Only = wire.Choice(member("tool_choice")); none {
+			tools = nil
+		}
+	}
 	text, err := l.template.Render(dst, chattemplate.Chat{
-		Messages: member("messages"), Tools: tools, Extra: given(member, "chat_template_kwargs"),
+		Messages: member("messages"), Tools: tools, Form: form, Extra: given(member, "chat_template_kwargs"),
 		Open: string(member("add_generation_prompt")) != "false", Now: now,
 	})
 	return rendered{text: text, tools: tools != nil}, err

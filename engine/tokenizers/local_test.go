@@ -147,7 +147,7 @@ func TestLocalTokensAreTheEnginesOwn(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		question, err := tokenizers.Question("debug", &f)
+		question, err := tokenizers.Question("debug", &f, &engine.Rendering{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package tokenizers
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,7 +71,17 @@ type tokenizer struct {
 	next     atomic.Uint32         // engines are asked in turn, from a different one each time
 	mute     atomic.Pointer[muted] // nil before the first failure of all engines
 	sample   sampler
+	as       engine.Rendering
 	toolless atomic.Bool // prompts with tools are not tokenized: engines render tools otherwise
+}
+
+// mixed notes how the engines put tools into prompts, and returns true if they are of kinds that differ in it.
+func (t *tokenizer) mixed() bool {
+	if len(t.Engines) == 0 {
+		return false
+	}
+	t.as = t.Engines[0].Kind.Rendering
+	return slices.ContainsFunc(t.Engines, func(e Engine) bool { return e.Kind.Name != t.Engines[0].Kind.Name })
 }
 
 // New returns tokenizers of no specialist yet. Chains of blocks are hashed by h where no engine's scheme applies.
@@ -115,6 +126,7 @@ func (t *Edition) Commit(specs []Spec, cacheBytes int) {
 	replicas := map[string]bool{}
 	for _, s := range specs {
 		one := &tokenizer{Spec: s, sample: sampler{share: s.CheckShare}}
+		one.toolless.Store(one.mixed())
 		if s.Source == File {
 			t.checks.expect(one)
 		}
@@ -191,7 +203,7 @@ func (t *Tokenizers) native(one *tokenizer, f *routing.Facts) *enginehash.Prompt
 func (t *Tokenizers) locally(one *tokenizer, f *routing.Facts, from plugins.Root, p *plugins.Prompt) error {
 	buf := texts.Get().(*[]byte)
 	defer dropText(buf)
-	r, err := one.Local.render((*buf)[:0], f, time.Now())
+	r, err := one.Local.render((*buf)[:0], f, &one.as, time.Now())
 	if err != nil {
 		return err
 	}

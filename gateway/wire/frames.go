@@ -162,17 +162,25 @@ func (r *Request) showsTools(shown Shown) bool {
 
 // choosesNone returns true if tool_choice is "none".
 func (r *Request) choosesNone() bool {
-	raw := r.Raw("tool_choice")
-	return len(raw) > 0 && raw[0] == '"' && string(AppendUnquoted(nil, raw[1:len(raw)-1])) == "none"
+	none, _ := Choice(r.Raw("tool_choice"))
+	return none
 }
 
 // chosen returns the name of the one tool that is shown, as its wording; nil if all are.
 func (r *Request) chosen(shown Shown) []byte {
-	raw := r.Raw("tool_choice")
-	if !shown.Chosen || len(raw) == 0 || raw[0] != '{' {
+	if !shown.Chosen {
 		return nil
 	}
-	return functionName(raw)
+	return functionName(r.Raw("tool_choice"))
+}
+
+// Choice reads a tool_choice, nil if there is none: whether it is "none", and the name of the function that it chooses,
+// "" for another choice.
+func Choice(raw []byte) (none bool, function string) {
+	if len(raw) > 0 && raw[0] == '"' {
+		return string(AppendUnquoted(nil, raw[1:len(raw)-1])) == "none", ""
+	}
+	return false, string(AppendUnquoted(nil, functionName(raw)))
 }
 
 // functionName returns the wording of the name of the function in a tool, a tool_choice or a call; nil if it has none.
