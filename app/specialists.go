@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -75,6 +76,7 @@ func (s *specialists) specialist(sp *config.Specialist, p pipeline.Pipeline, b b
 		scheme: s.scheme(fabric.PromptHashes(sp))}
 	return &ensemble.Specialist{
 		Name: sp.Name, BlockSize: sp.BlockSize, Context: s.context(sp.Name).Load, Draft: sp.Scheduler.SpeculativeWindow,
+		Images: slices.Contains(sp.Modalities, "image"), PerImage: sp.ImageTokens,
 		Adapters: adapterNames(*sp), Created: s.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
 		Board: b.board, Load: b.load, Away: away.full, Shed: away.shed, Aging: sp.Scheduler.Aging, Workflow: p.Workflow,

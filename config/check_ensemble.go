@@ -13,6 +13,9 @@ func checkSpecialist(c *Config, i int, r *report, kinds engine.Table) {
 	if s.Name == Routed || s.Name == Unspecified {
 		r.addAt(path+".name", CodeReservedName, "%q already has a meaning", s.Name)
 	}
+	if !slices.Contains(s.Modalities, "text") {
+		r.addAt(path+".modalities", CodeConflict, "text is one of them always")
+	}
 	if s.Context > 0 && s.Context < s.BlockSize {
 		r.addAt(path+".context", CodeConflict, "a context of %d tokens is smaller than a block of %d", s.Context,
 			s.BlockSize)

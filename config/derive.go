@@ -25,6 +25,11 @@ func (c *Config) derive(r *report) {
 	for _, name := range slices.Sorted(maps.Keys(c.Intents)) {
 		c.Intents[name] = deriveIntent(name, c.Intents[name], r)
 	}
+	for i := range c.Specialists {
+		if c.Specialists[i].Modalities == nil {
+			c.Specialists[i].Modalities = []string{"text"}
+		}
+	}
 	if c.Outcomes.Kinds == nil {
 		c.Outcomes.Kinds = []string{"compile", "test", "review"}
 	}

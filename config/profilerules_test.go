@@ -60,6 +60,10 @@ func TestRulesOfProfilesAreChecked(t *testing.T) {
 		{"a destination", small + "limits: {profile_headers: [x_gateway_destination_endpoint]}",
 			"limits.profile_headers[0]: reserved_name: X-Gateway-Destination-Endpoint names an internal destination " +
 				"or identity: a client's is never honoured (line 3)"},
+		{"no text", "specialists: [{name: a, modalities: [image], replicas: [{url: http://h}]}]",
+			"specialists[0].modalities: conflict: text is one of them always (line 1)"},
+		{"an unknown modality", "specialists: [{name: a, modalities: [text, audio], replicas: [{url: http://h}]}]",
+			`specialists[0].modalities[1]: bad_value: "audio" is not one of text, image (line 1)`},
 		{"a secret for engines", small + "limits: {forward_headers: [cookie]}",
 			"limits.forward_headers[0]: reserved_name: Cookie is a secret of the client's: no engine is sent it (line 3)"},
 		{"framing", small + "limits: {forward_headers: [content-length]}",

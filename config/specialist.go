@@ -26,6 +26,10 @@ type Specialist struct {
 	// Longest prompt and answer together, in tokens; 0 = the longest that its engines say they take, 32768 while none
 	// says.
 	Context int `yaml:"context" default:"0" range:"0..16777216"`
+	// What its engines take in messages: text, and image where it is listed. Images for others are refused.
+	Modalities []string `yaml:"modalities" enum:"text image"`
+	// Tokens that an image counts in a prompt, until the engine's usage says what all of it came to.
+	ImageTokens int `yaml:"image_tokens" default:"576" range:"0..1048576"`
 	// A name under profiles, or a preset's.
 	Profile string `yaml:"profile" default:"default" form:"name"`
 	// Which profile routes which requests, instead of profile: the first rule that a request fits. The last rule has no

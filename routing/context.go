@@ -15,6 +15,7 @@ type Facts struct {
 	Tenant     string
 	Salt       string // keeps the prefix caches of tenants apart; "" is shared
 	Session    string // stickiness key; may be empty
+	Images     int    // in the prompt: its tokens are the engine's to make
 	Intent     string // as declared; "" if none was
 	Kind       string // "chat" or "completion"
 	Body       []byte // as received

@@ -1,12 +1,14 @@
 package emulator
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/zeebo/xxh3"
 
 	"octet/engine"
 )
@@ -57,7 +59,7 @@ type streamOptions struct {
 	ContinuousUsage bool `json:"continuous_usage_stats"` // with IncludeUsage only
 }
 
-// turn is one message; its content is a string, null, or a list of text parts.
+// turn is one message; its content is a string, null, or a list of parts.
 type turn struct {
 	Role    string   `json:"role"`
 	Content content  `json:"content"`
@@ -79,11 +81,14 @@ func (t *turn) UnmarshalJSON(raw []byte) error {
 // content is a message's text, whatever form it came in.
 type content string
 
-// UnmarshalJSON takes a string, null, or parts of type text, which are joined with newlines.
+// UnmarshalJSON takes a string, null, or parts, which are joined with newlines: texts, and images by what names them.
 func (c *content) UnmarshalJSON(raw []byte) error {
 	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
+		Type  string `json:"type"`
+		Text  string `json:"text"`
+		Image struct {
+			URL string `json:"url"`
+		} `json:"image_url"`
 	}
 	if v := jsontext.Value(raw); v.Kind() != '[' {
 		return json.Unmarshal(raw, (*string)(c))
@@ -93,7 +98,9 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	}
 	var text strings.Builder
 	for i, p := range parts {
-		if p.Type != "text" {
+		if p.Type == "image_url" && p.Image.URL != "" {
+			p.Text = fmt.Sprintf("<image %x>", xxh3.HashString(p.Image.URL)) // which is all that is seen of it
+		} else if p.Type != "text" {
 			return badRequest("messages", "content part of type %q: this model takes text only", p.Type)
 		}
 		if i > 0 {

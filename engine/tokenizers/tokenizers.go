@@ -162,7 +162,7 @@ func (t *Edition) Tokenize(ctx context.Context, _ string, f *routing.Facts, dst 
 // Chain implements plugins.Chained.
 func (t *Edition) Chain(ctx context.Context, f *routing.Facts, from plugins.Root, p *plugins.Prompt) (err error) {
 	one := t.by[f.Specialist]
-	if one == nil {
+	if one == nil || f.Images > 0 {
 		return plugins.ErrNoTokenizer
 	}
 	given, ok := givenTokens(f, p.Tokens)

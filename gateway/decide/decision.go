@@ -137,9 +137,9 @@ func (c *Decider) mayTake(rt *ensemble.Runtime, r *intake.Request, name string) 
 	return c.mayAnswer(rt, r, name) && rt.Specialist(name).Escalation() == slo.Normal
 }
 
-// mayAnswer reports whether a specialist is one of the tenant's, and not demoted.
+// mayAnswer reports whether a specialist is one of the tenant's, takes what is in the body, and is not demoted.
 func (c *Decider) mayAnswer(rt *ensemble.Runtime, r *intake.Request, name string) bool {
 	sp := rt.Specialist(name)
-	return sp != nil && r.Tenant.Permits(name) &&
+	return sp != nil && r.Tenant.Permits(name) && sp.Takes(&r.Parsed) &&
 		(!sp.Board.Breaker().Demoted() || sp.Board.Breaker().Standing(c.Clock.Now()) == slo.Primary)
 }

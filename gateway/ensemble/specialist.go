@@ -23,6 +23,8 @@ type Specialist struct {
 	Fallback  string            // specialist that stands in for it; "" for none
 	Context   func() int64      // most tokens of prompt and answer together; nil or zero means no limit
 	Draft     int               // tokens that its engines may draft ahead
+	Images    bool              // its engines take images
+	PerImage  int               // tokens that an image counts, which engines do not tell ahead
 	Adapters  []string
 	Created   int64 // unix seconds, for /v1/models
 	Board     *slo.Board
@@ -80,6 +82,9 @@ func (sp *Specialist) Shown() wire.Shown { return sp.shown }
 
 // HeadLine returns the line of an answer's head that names the specialist.
 func (sp *Specialist) HeadLine() head.Lines { return sp.headLine }
+
+// Takes returns true if the specialist's engines take what a body holds beside text.
+func (sp *Specialist) Takes(body *wire.Request) bool { return sp.Images || body.Images() == 0 }
 
 // MaxContext returns the most tokens that prompt and answer may have together; zero means no limit.
 func (sp *Specialist) MaxContext() int {

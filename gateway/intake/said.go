@@ -59,7 +59,7 @@ func (q *Request) readTier() *apierr.Error {
 	return nil
 }
 
-// text returns the value of a member of the body that is a string; "" if it is none.
+// text returns the value of a member of the body; "" for any that is no string.
 func (q *Request) text(member string) string {
 	raw := q.Parsed.Raw(member)
 	if len(raw) <= len(`""`) || raw[0] != '"' {

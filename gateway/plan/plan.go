@@ -47,6 +47,9 @@ func (p *Plan) Make(ctx context.Context, rt *ensemble.Runtime, r *intake.Request
 	if none != nil {
 		return routing.Plan{}, none
 	}
+	if err := checkImages(p.Specialist, r); err != nil {
+		return routing.Plan{}, err
+	}
 	answering, err := answerer(rt, hosts, r)
 	if err != nil {
 		return routing.Plan{}, err
@@ -66,6 +69,7 @@ func (p *Plan) Make(ctx context.Context, rt *ensemble.Runtime, r *intake.Request
 	p.Specialist.Pipeline.Seed(route, snapshot)
 	plan, err := p.Specialist.Workflow.Plan(ctx, route)
 	p.Specialist.Pipeline.Footprint(route.View(), &p.Prompt)
+	countImages(&p.Prompt, p.Specialist, r)
 	if err != nil {
 		err = p.named(r.Intent.Replica, err)
 	}
@@ -81,7 +85,7 @@ func (p *Plan) state(r *intake.Request, ask *Ask, f *routing.Facts) {
 	p.asked = intake.Asked{Request: r, Shown: p.Specialist.Shown()}
 	f.Session, f.Body, f.Member, f.Text, f.Pieces = r.Intent.Session, r.Bytes, r.Member, p.asked.Text, p.asked.Pieces
 	f.Intent, f.Headers, f.Replica = r.Intent.Intent, r.Intent.Headers, r.Intent.Replica
-	f.Prompts = intake.PromptsOf(&r.Parsed)
+	f.Prompts, f.Images = intake.PromptsOf(&r.Parsed), r.Parsed.Images()
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = r.Intent.Priority, max(r.Parsed.MaxTokens, 0), r.Stream, r.Dry
 }
 

@@ -73,10 +73,13 @@ func (r *Request) inlineTarget() (*text, error) {
 	for i := len(r.messages) - 1; i >= 0; i-- {
 		if m := &r.messages[i]; roles[m.role] == "user" {
 			r.extras.at = i
-			return r.firstText(m), nil
+			if first := r.firstText(m); *first != (text{}) { // else there are images alone
+				return first, nil
+			}
+			break
 		}
 	}
-	return nil, r.refusedExtras("a user message")
+	return nil, r.refusedExtras("the text of the last user message")
 }
 
 func (r *Request) refusedExtras(needed string) error {

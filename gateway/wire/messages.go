@@ -216,13 +216,14 @@ func (p *parser) contentParts() {
 
 func isPartMember(name []byte) bool { return string(name) == "type" || string(name) == "text" }
 
-// contentPart takes {"type": "text", "text": …}. A part of another kind is refused as a whole, whatever it holds.
+// contentPart takes {"type": "text", "text": …}, and images: see image. A part of another kind is refused as a whole,
+// whatever it holds.
 func (p *parser) contentPart() {
 	at := p.i
-	var kind, body text
+	var kind, body, picture text
 	var typed, filled bool
 	var stray string // a member that reaches no engine
-	var strayAt int
+	var strayAt, pictureAt int
 	if !p.object("must be a part object") {
 		return
 	}
@@ -230,6 +231,11 @@ func (p *parser) contentPart() {
 		plain := p.bytes(name)
 		if !isPartMember(plain) {
 			p.refuseCase(plain, isPartMember)
+			if string(plain) == imageMember && p.Peek() == '{' {
+				pictureAt = p.i
+				picture = p.image()
+				continue
+			}
 			if p.refuses(plain, p.hash) && p.Peek() != 'n' && stray == "" {
 				stray, strayAt = clipped(plain), p.i
 			}
@@ -248,11 +254,22 @@ func (p *parser) contentPart() {
 	switch {
 	case !typed:
 		p.refuseMissing(at, "type")
+	case string(p.bytes(p.plain(kind))) == imageMember:
+		if stray == "" {
+			p.addImage(at, picture)
+			return
+		}
+		p.under(stray)
+		p.refuseAt(strayAt, CodeUnsupportedParameter, "reaches no engine")
+		p.up()
 	case string(p.bytes(p.plain(kind))) != "text":
-		p.refuseAt(at, CodeUnsupportedContent, "is not text, and only text is supported")
+		p.refuseAt(at, CodeUnsupportedContent, "is neither text nor an image")
 	case !filled:
 		p.refuseMissing(at, "text")
-	case stray != "":
+	case stray != "" || pictureAt > 0:
+		if stray == "" {
+			stray, strayAt = imageMember, pictureAt
+		}
 		p.under(stray)
 		p.refuseAt(strayAt, CodeUnsupportedParameter, "reaches no engine")
 		p.up()

@@ -212,12 +212,29 @@ func messageOK(v any, lim Limits) bool {
 
 func partOK(v any, lim Limits) bool {
 	part, _ := v.(object)
+	picture := part["type"] == imageMember
+	_, worded := part["text"]
 	for name := range part {
+		if _, is := part[name].(object); is && picture && name == imageMember {
+			continue
+		}
 		if !isPartMember([]byte(name)) && (isPartMember([]byte(fold(name))) || part[name] != nil && banned(lim, name)) {
 			return false
 		}
 	}
-	return part["type"] == "text" && isString(part["text"])
+	return part["type"] == "text" && isString(part["text"]) || picture && (!worded || isString(part["text"])) &&
+		pictureOK(part[imageMember])
+}
+
+func pictureOK(v any) bool {
+	picture, _ := v.(object)
+	url, _ := picture["url"].(string)
+	for _, prefix := range []string{"data:image/", "https://"} {
+		if len(url) > len(prefix) && strings.HasPrefix(url, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 func promptOK(v any, most int) bool {

@@ -110,9 +110,10 @@ type Request struct {
 	Params
 
 	messages []message
-	parts    []text // of messages whose content is an array
+	parts    []text  // of messages whose content is an array
+	images   []image // in their order
 	prompts  []prompt
-	suffix   text // of a completion; empty if there is none
+	suffix   text // of a completion; zero without one
 	extras   extras
 	tools    tools
 	calls    []call // in the order of the messages
@@ -193,7 +194,7 @@ func (r *Request) Reset() {
 	r.takers, r.unknown = everyTaker, ""
 	r.Params = Params{MaxTokens: -1, N: 1, BestOf: 1, maxTokens: -1, maxCompletionTokens: -1}
 	r.messages, r.parts, r.prompts = kept(r.messages), kept(r.parts), kept(r.prompts)
-	r.suffix = text{}
+	r.suffix, r.images = text{}, kept(r.images)
 	r.extras.reset()
 	r.tools, r.calls = tools{}, kept(r.calls)
 	r.members, r.pieces = kept(r.members), kept(r.pieces)

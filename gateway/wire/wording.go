@@ -45,6 +45,8 @@ type writing struct {
 	pieces [][]byte
 	out    []byte // of a wording, the request's worded
 	done   int    // out[:done] is in pieces. Where out moves, they stay behind
+
+	pictured int // images that are written
 }
 
 func (w *writing) mark(s []byte) { w.out = append(w.out, s...) }
@@ -61,16 +63,17 @@ func (w *writing) message(i int) (empty bool) {
 	parts := w.r.parts[m.from:m.to]
 	if len(parts) == 0 {
 		w.text(m.text)
-		return m.text.off == m.text.end
+		return !w.pictures(i, m.to) && m.text.off == m.text.end
 	}
 	empty = len(parts) == 1 && parts[0].off == parts[0].end
 	for k, part := range parts {
+		empty = !w.pictures(i, m.from+uint32(k)) && empty
 		if k > 0 {
 			w.said(`\n`)
 		}
 		w.text(part)
 	}
-	return empty
+	return !w.pictures(i, m.to) && empty
 }
 
 // longText is from how many bytes on a text is left where it lies: hashing what is cut costs as much as a copy of some
