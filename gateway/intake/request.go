@@ -33,6 +33,7 @@ type Request struct {
 
 	headers   headers
 	forwarded []engine.Field // see Forwarded
+	sent      []byte         // the body in the words of its door, until Release; nil without a door
 	limits    *ensemble.Limits
 	memory    *Memory
 	kept      []byte // the body of a stream that may have to be sent again, while Body is nil
@@ -193,7 +194,7 @@ func (q *Request) Release(keep bool) {
 	if b == nil {
 		return
 	}
-	q.Body = nil
+	q.Body, q.sent = nil, nil
 	if keep {
 		q.kept = bytes.Clone(b.Bytes)
 		b.counted -= int64(len(q.kept)) // the copy counts on

@@ -23,7 +23,7 @@ func (q *Request) translate(kind wire.Kind) error {
 	if err != nil {
 		return err
 	}
-	q.inlined, q.Bytes, q.Answer = body, body, answer
+	q.inlined, q.Bytes, q.Answer, q.sent = body, body, answer, sent
 	if int64(len(body)) > q.limits.BodyBytes {
 		return tooLarge(q.limits.BodyBytes)
 	}
@@ -35,4 +35,13 @@ func (q *Request) translate(kind wire.Kind) error {
 		bad.Param = q.Door.Param(sent, bad.Param)
 	}
 	return err
+}
+
+// FirstImage returns the place of the first image in what the client sent; "" without images.
+func (q *Request) FirstImage() string {
+	path := q.Parsed.FirstImage()
+	if path == "" || q.sent == nil {
+		return path
+	}
+	return q.Door.Param(q.sent, path)
 }

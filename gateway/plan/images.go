@@ -11,7 +11,7 @@ func checkImages(sp *ensemble.Specialist, r *intake.Request) error {
 	if sp.Takes(&r.Parsed) {
 		return nil
 	}
-	return apierr.New(apierr.UnsupportedContent, r.Parsed.FirstImage(),
+	return apierr.New(apierr.UnsupportedContent, r.FirstImage(),
 		"is an image, and "+sp.Name+" takes text only")
 }
 
