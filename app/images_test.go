@@ -10,7 +10,8 @@ import (
 )
 
 // pictured is a chat with an image.
-const pictured = `{"model":%q,%s"max_tokens":4,"messages":[{"role":"user","content":[{"type":"text","text":"what is it"},` +
+const pictured = `{"model":%q,%s"max_tokens":4,"messages":[{"role":"user","content":[{"type":"text",` +
+	`"text":"what is it"},` +
 	`{"type":"image_url","image_url":{"url":%q}}]}]}`
 
 // Images reach the engines of specialists that take them, unread, and count; others refuse them before anything is

@@ -65,10 +65,14 @@ func TestResponsesAreAnsweredAsAChatIs(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		`{"model":"debug","input":"a","store":true}`:                                                               `"code":"unsupported_parameter","param":"store"`,
-		`{"model":"debug","input":"a","previous_response_id":"r"}`:                                                 `"code":"unsupported_parameter","param":"previous_response_id"`,
-		`{"model":"debug","input":"a","max_output_tokens":4096}`:                                                   `"code":"context_length_exceeded","param":"max_output_tokens"`,
-		`{"model":"debug","input":[{"role":"user","content":[{"type":"input_image","image_url":"https://a/b"}]}]}`: `"code":"unsupported_content","param":"input[0]"`,
+		`{"model":"debug","input":"a",` +
+			`"store":true}`: `"code":"unsupported_parameter","param":"store"`,
+		`{"model":"debug","input":"a",` +
+			`"previous_response_id":"r"}`: `"code":"unsupported_parameter","param":"previous_response_id"`,
+		`{"model":"debug","input":"a",` +
+			`"max_output_tokens":4096}`: `"code":"context_length_exceeded","param":"max_output_tokens"`,
+		`{"model":"debug","input":[{"role":"user","content":[{"type":"input_image",` +
+			`"image_url":"https://a/b"}]}]}`: `"code":"unsupported_content","param":"input[0]"`,
 	} {
 		if resp, answer := w.Post("/v1/responses", body); resp.StatusCode != 400 ||
 			!strings.Contains(string(answer), want) {

@@ -44,7 +44,8 @@ func TestAToolLoopIsOneConversation(t *testing.T) {
 	}
 	steps("a session", [3]string{talk(far + "0.20"), "debug", "debug"}, [3]string{loop("one", far+"0.20"), "debug", ""},
 		[3]string{loop("two", far+"0.20", "so", far+"0.10"), "debug", ""},
-		[3]string{talk(far+"0.20", "so", far+"0.20"), "systems", ""}, [3]string{loop("1", far+"0.20"), "debug", "debug"})
+		[3]string{talk(far+"0.20", "so", far+"0.20"), "systems", ""},
+		[3]string{loop("1", far+"0.20"), "debug", "debug"})
 	begun := func(text string) string {
 		return strings.Replace(talk(text), `{`, `{"tools":[{"type":"function"}],`, 1)
 	}
@@ -92,7 +93,8 @@ func TestAToolLoopIsNotSharedOut(t *testing.T) {
 				first = got
 			}
 			if resp.StatusCode != 200 || got != first {
-				t.Fatalf("%d messages: %d by %q, begun by %q: %s", len(body.Messages), resp.StatusCode, got, first, answer)
+				t.Fatalf("%d messages: %d by %q, begun by %q: %s", len(body.Messages), resp.StatusCode, got, first,
+					answer)
 			}
 		}
 	}

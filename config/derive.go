@@ -25,11 +25,6 @@ func (c *Config) derive(r *report) {
 	for _, name := range slices.Sorted(maps.Keys(c.Intents)) {
 		c.Intents[name] = deriveIntent(name, c.Intents[name], r)
 	}
-	for i := range c.Specialists {
-		if c.Specialists[i].Modalities == nil {
-			c.Specialists[i].Modalities = []string{"text"}
-		}
-	}
 	if c.Outcomes.Kinds == nil {
 		c.Outcomes.Kinds = []string{"compile", "test", "review"}
 	}
@@ -46,14 +41,22 @@ func (c *Config) derive(r *report) {
 		c.Router.Fallback = c.Specialists[0].Name
 	}
 	for i := range c.Specialists {
-		s := &c.Specialists[i]
-		for j := range s.Replicas {
-			if s.Replicas[j].Name == "" && s.Name != "" {
-				s.Replicas[j].Name = s.Name + "-" + strconv.Itoa(j)
-			}
-			if s.Replicas[j].Model == "" {
-				s.Replicas[j].Model = s.Name
-			}
+		c.Specialists[i].derive()
+	}
+}
+
+// derive fills the defaults that depend on the specialist's name, and its lists.
+func (s *Specialist) derive() {
+	if s.Modalities == nil {
+		s.Modalities = []string{"text"}
+	}
+	for i := range s.Replicas {
+		r := &s.Replicas[i]
+		if r.Name == "" && s.Name != "" {
+			r.Name = s.Name + "-" + strconv.Itoa(i)
+		}
+		if r.Model == "" {
+			r.Model = s.Name
 		}
 	}
 }

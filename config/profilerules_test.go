@@ -65,9 +65,11 @@ func TestRulesOfProfilesAreChecked(t *testing.T) {
 		{"an unknown modality", "specialists: [{name: a, modalities: [text, audio], replicas: [{url: http://h}]}]",
 			`specialists[0].modalities[1]: bad_value: "audio" is not one of text, image (line 1)`},
 		{"a secret for engines", small + "limits: {forward_headers: [cookie]}",
-			"limits.forward_headers[0]: reserved_name: Cookie is a secret of the client's: no engine is sent it (line 3)"},
+			"limits.forward_headers[0]: reserved_name: Cookie is a secret of the client's: no engine is sent it " +
+				"(line 3)"},
 		{"framing", small + "limits: {forward_headers: [content-length]}",
-			"limits.forward_headers[0]: reserved_name: Content-Length is the gateway's to set for each engine (line 3)"},
+			"limits.forward_headers[0]: reserved_name: Content-Length is the gateway's to set for each engine (line " +
+				"3)"},
 		{"an identity", small + "limits: {forward_headers: [X-Tenant-Id]}",
 			"limits.forward_headers[0]: reserved_name: X-Tenant-Id names an internal destination or identity: a " +
 				"client's is never honoured (line 3)"},

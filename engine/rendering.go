@@ -19,12 +19,16 @@ type ToolMember = struct{ Name, Missing string }
 // message of the system's, with ToolsGap between, else in a turn of the system ahead of all messages. Calls stand
 // behind the text of their message, each with CallGap before it where something stands there.
 const (
-	ToolsGap                = "\n\n"
-	ToolsOpen, ToolsShut    = "<tools>\n", "\n</tools>"
-	FormatOpen, FormatShut  = "<response_format>\n", "\n</response_format>"
-	CallGap                 = "\n"
-	CallOpen, CallShut      = "<tool_call>\n", "\n</tool_call>"
-	CallName, CallArguments = `{"name": `, `, "arguments": `
+	ToolsGap      = "\n\n"
+	ToolsOpen     = "<tools>\n"
+	ToolsShut     = "\n</tools>"
+	FormatOpen    = "<response_format>\n"
+	FormatShut    = "\n</response_format>"
+	CallGap       = "\n"
+	CallOpen      = "<tool_call>\n"
+	CallShut      = "\n</tool_call>"
+	CallName      = `{"name": `
+	CallArguments = `, "arguments": `
 )
 
 // Call is a call of a tool in an assistant's message. Name and Arguments are JSON; a call without a Name is no call of

@@ -63,7 +63,8 @@ func (x *exchange) countTokens(r *http.Request) (int, error) {
 	case err != nil:
 		return 0, err
 	}
-	return 0, &apierr.Error{Code: apierr.UnsupportedParameter, HTTPStatus: http.StatusUnprocessableEntity, Param: "model",
+	return 0, &apierr.Error{Code: apierr.UnsupportedParameter, HTTPStatus: http.StatusUnprocessableEntity,
+		Param: "model",
 		Message: fmt.Sprintf("the gateway has no tokenizer of %s: only the engine knows how long the prompt is",
 			x.chosen().Name)}
 }

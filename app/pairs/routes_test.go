@@ -42,7 +42,8 @@ var routeFeatures = []*feature{
 		},
 		before: talkToBeta, audit: auditStay,
 		seen: func(a *answer) bool {
-			return a.receipt != nil && strings.HasPrefix(a.receipt.Decision.Rule, "the conversation stays: its tool loop")
+			return a.receipt != nil &&
+				strings.HasPrefix(a.receipt.Decision.Rule, "the conversation stays: its tool loop")
 		},
 	},
 	{

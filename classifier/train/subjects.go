@@ -66,8 +66,8 @@ type Subject struct {
 	forms []string
 }
 
-// Subjects are those of the eight C++ specialists, and many that are for none of them, with whole questions as subjects that are
-// asked as they are.
+// Subjects are those of the eight C++ specialists, and many that are for none of them, with whole questions as subjects
+// that are asked as they are.
 func Subjects() (all []Subject) {
 	for line := range strings.Lines(subjectList) {
 		label, rest, named := strings.Cut(strings.TrimSpace(line), ": ")

@@ -61,12 +61,7 @@ func (h *headers) readAll(c conn.Head, r *http.Request) {
 // read takes down a field, by its canonical name.
 func (h *headers) read(name string, values []string) {
 	h.size += fieldSize(name, values)
-	if len(h.readable) > 0 && slices.Contains(h.readable, name) {
-		h.offered = append(h.offered, offer{name, values})
-	}
-	if len(h.forwardable) > 0 && slices.Contains(h.forwardable, name) {
-		h.forwarded = append(h.forwarded, offer{name, values})
-	}
+	h.offer(name, values)
 	switch name {
 	case traceParent, traceState:
 		h.forwarded = append(h.forwarded, offer{name, values})
@@ -92,6 +87,16 @@ func (h *headers) read(name string, values []string) {
 		h.fetchSite = h.once(name, values)
 	default:
 		h.ask(name, values)
+	}
+}
+
+// offer keeps a field that plugins may read, and one that goes on to engines.
+func (h *headers) offer(name string, values []string) {
+	if len(h.readable) > 0 && slices.Contains(h.readable, name) {
+		h.offered = append(h.offered, offer{name, values})
+	}
+	if len(h.forwardable) > 0 && slices.Contains(h.forwardable, name) {
+		h.forwarded = append(h.forwarded, offer{name, values})
 	}
 }
 

@@ -85,7 +85,7 @@ func TestAServiceTierIsAPriority(t *testing.T) {
 			t.Errorf("%s, X-Priority %q: %d, in use %d, %v", c.tier, c.header, in.Asked, in.Priority, err)
 		}
 		_, err = saidBy(t, body, header, true)
-		bad, _ := err.(*apierr.Error) //nolint:errorlint // it is no other
+		bad, _ := err.(*apierr.Error)
 		if c.refused != (err != nil) || c.refused && (bad.Code != apierr.PriorityNotAllowed ||
 			bad.Param != "service_tier") {
 			t.Errorf("%s, X-Priority %q: %v", c.tier, c.header, err)

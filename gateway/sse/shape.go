@@ -172,9 +172,8 @@ func (h *shape) learn(data []byte, c *chunk, hide span) {
 	behind := c.at + c.size // the text
 	counted := c.counted(data, behind)
 	listed := c.ids.from > behind && c.choices == 1
-	ahead := hide.to > 0 && (hide.from < behind || hide.from < c.ids.to || data[c.usageAt.from] != ',')
-	if c.timings.to > 0 || ahead || c.hasUsage && !counted || c.ids.to > 0 && !listed || c.promptIDs.to > 0 ||
-		len(lead)+len(data)+len(eventEnd) > len(h.around) {
+	if c.timings.to > 0 || c.ahead(data, hide) || c.hasUsage && !counted || c.ids.to > 0 && !listed ||
+		c.promptIDs.to > 0 || len(lead)+len(data)+len(eventEnd) > len(h.around) {
 		return
 	}
 	around := append(append(h.around[:0], lead...), data[:c.at]...)
@@ -192,6 +191,11 @@ func (h *shape) learn(data []byte, c *chunk, hide span) {
 	around = append(append(around, data[behind:]...), eventEnd...)
 	h.tail = len(around) - h.head
 	h.reasoning, h.collect, h.choice = c.reasoning, len(c.text) > 0, c.index
+}
+
+// ahead returns true if what is hidden does not stand behind the text and the ids, or begins its object.
+func (c *chunk) ahead(data []byte, hide span) bool {
+	return hide.to > 0 && (hide.from < c.at+c.size || hide.from < c.ids.to || data[c.usageAt.from] != ',')
 }
 
 // learnNumbers takes on the numbers of a usage.

@@ -216,64 +216,76 @@ func (p *parser) contentParts() {
 
 func isPartMember(name []byte) bool { return string(name) == "type" || string(name) == "text" }
 
+// part is one part of a content, as its members say.
+type part struct {
+	at                  int
+	kind, body, picture text
+	typed, filled       bool
+	pictureAt           int    // 0 if there is no picture
+	stray               string // a member that reaches no engine; "" if there is none
+	strayAt             int
+}
+
 // contentPart takes {"type": "text", "text": …}, and images: see image. A part of another kind is refused as a whole,
 // whatever it holds.
 func (p *parser) contentPart() {
-	at := p.i
-	var kind, body, picture text
-	var typed, filled bool
-	var stray string // a member that reaches no engine
-	var strayAt, pictureAt int
+	c := part{at: p.i}
 	if !p.object("must be a part object") {
 		return
 	}
 	for name, ok := p.key(); ok; name, ok = p.key() {
-		plain := p.bytes(name)
-		if !isPartMember(plain) {
-			p.refuseCase(plain, isPartMember)
-			if string(plain) == imageMember && p.Peek() == '{' {
-				pictureAt = p.i
-				picture = p.image()
-				continue
-			}
-			if p.refuses(plain, p.hash) && p.Peek() != 'n' && stray == "" {
-				stray, strayAt = clipped(plain), p.i
-			}
-			p.Skip()
-			continue
-		}
-		if string(plain) == "type" {
+		switch plain := p.bytes(name); string(plain) {
+		case "type":
 			p.under("type")
-			typed = p.requiredString(&kind)
-		} else {
+			c.typed = p.requiredString(&c.kind)
+			p.up()
+		case "text":
 			p.under("text")
-			filled = p.requiredString(&body)
+			c.filled = p.requiredString(&c.body)
+			p.up()
+		default:
+			p.otherOfPart(plain, &c)
 		}
-		p.up()
+	}
+	p.takePart(&c)
+}
+
+// otherOfPart takes a member of a part that is neither its type nor its text.
+func (p *parser) otherOfPart(name []byte, c *part) {
+	p.refuseCase(name, isPartMember)
+	if string(name) == imageMember && p.Peek() == '{' {
+		c.pictureAt = p.i
+		c.picture = p.image()
+		return
+	}
+	if p.refuses(name, p.hash) && p.Peek() != 'n' && c.stray == "" {
+		c.stray, c.strayAt = clipped(name), p.i
+	}
+	p.Skip()
+}
+
+// takePart takes a whole part, or refuses it.
+func (p *parser) takePart(c *part) {
+	if !c.typed {
+		p.refuseMissing(c.at, "type")
+		return
+	}
+	kind := string(p.bytes(p.plain(c.kind)))
+	if kind == "text" && c.stray == "" && c.pictureAt > 0 {
+		c.stray, c.strayAt = imageMember, c.pictureAt
 	}
 	switch {
-	case !typed:
-		p.refuseMissing(at, "type")
-	case string(p.bytes(p.plain(kind))) == imageMember:
-		if stray == "" {
-			p.addImage(at, picture)
-			return
-		}
-		p.under(stray)
-		p.refuseAt(strayAt, CodeUnsupportedParameter, "reaches no engine")
+	case kind != "text" && kind != imageMember:
+		p.refuseAt(c.at, CodeUnsupportedContent, "is neither text nor an image")
+	case kind == "text" && !c.filled:
+		p.refuseMissing(c.at, "text")
+	case c.stray != "":
+		p.under(c.stray)
+		p.refuseAt(c.strayAt, CodeUnsupportedParameter, "reaches no engine")
 		p.up()
-	case string(p.bytes(p.plain(kind))) != "text":
-		p.refuseAt(at, CodeUnsupportedContent, "is neither text nor an image")
-	case !filled:
-		p.refuseMissing(at, "text")
-	case stray != "" || pictureAt > 0:
-		if stray == "" {
-			stray, strayAt = imageMember, pictureAt
-		}
-		p.under(stray)
-		p.refuseAt(strayAt, CodeUnsupportedParameter, "reaches no engine")
-		p.up()
+	case kind == imageMember:
+		p.addImage(c.at, c.picture)
 	default:
-		p.r.parts = append(p.r.parts, body)
+		p.r.parts = append(p.r.parts, c.body)
 	}
 }

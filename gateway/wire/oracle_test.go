@@ -78,7 +78,8 @@ func acceptable(kind Kind, v any, lim Limits) bool {
 	if kind == Chat {
 		checks = append(checks, chatChecks(body, lim)...)
 	} else {
-		checks = append(checks, promptOK(body["prompt"], lim.Prompts), is[string](body["suffix"]), is[bool](body["echo"]),
+		checks = append(checks, promptOK(body["prompt"], lim.Prompts), is[string](body["suffix"]),
+			is[bool](body["echo"]),
 			within(body["best_of"], 1, int64(lim.Choices)), within(body["logprobs"], 0, maxInt))
 	}
 	return !slices.Contains(checks, false) && countsOK(body) && wordsOK(kind, body, lim)
@@ -183,7 +184,8 @@ func messagesOK(v any, lim Limits) bool {
 			calls += len(made)
 		}
 	}
-	return len(list) > 0 && len(list) <= lim.Messages && calls <= lim.Entries && all(v, func(e any) bool { return messageOK(e, lim) })
+	return len(list) > 0 && len(list) <= lim.Messages && calls <= lim.Entries &&
+		all(v, func(e any) bool { return messageOK(e, lim) })
 }
 
 func messageOK(v any, lim Limits) bool {

@@ -128,8 +128,8 @@ func (f *Flight) paced() {
 	}
 }
 
-// held returns for how long the request held blocks: its tokens' time, and as much before as its own prompt takes. Where
-// its first token was not seen, what the prompts before it take is left out.
+// held returns for how long the request held blocks: its tokens' time, and as much before as its own prompt takes.
+// Where its first token was not seen, what the prompts before it take is left out.
 func (f *Flight) held() time.Duration {
 	took, p := f.last.Sub(f.began), f.replica.Pace()
 	switch {

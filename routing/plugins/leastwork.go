@@ -8,7 +8,8 @@ import (
 
 // leastWork scores by what sending the request to a replica costs, in seconds: 1/(1+cost).
 //
-//	cost    = wait + price × own + in flight × (stream_weight × own + slowdown_weight × slowdown) + recent_weight × recent
+//	cost    = wait + price × own + in flight × (stream_weight × own + slowdown_weight × slowdown)
+//	          + recent_weight × recent
 //	wait    = the longer of backlog and memory_weight × room
 //	backlog = what the replica has yet to prefill before the request, at its measured rate
 //	room    = how long until the blocks are free that it and those waiting there need: see fleet.Turnover
@@ -16,14 +17,15 @@ import (
 //	          cached tokens in slower tiers, a part counts as uncached: the time that loading them takes
 //	price   = own_weight + backlog_price × mean backlog of the candidates
 //	slowdown = by how much one more request in flight lengthens another's answer, as measured: fleet.Pace
-//	recent  = what the prompts take that were sent there lately, and at stream_weight what they slow down: fleet.Recent
+//	recent  = what the prompts take that were sent there lately, and at stream_weight what they slow down:
+//	          fleet.Recent
 //
 // A second of work costs the request a second, and each request that will queue behind it another one. In an idle fleet
 // there are none, so the shortest wait wins. The longer the queues are the more there are, so a crowded fleet sends a
-// request where it needs the least work. Answers in flight are held up as well: they pause for its prompt and are slower
-// for its tokens, which counts for less than a second before a first token. Where all that is much alike, as for the first
-// request of a session, it goes where least was sent lately: the turns of a session come back to where they were, and
-// find there what else comes back.
+// request where it needs the least work. Answers in flight are held up as well: they pause for its prompt and are
+// slower for its tokens, which counts for less than a second before a first token. Where all that is much alike, as for
+// the first request of a session, it goes where least was sent lately: the turns of a session come back to where they
+// were, and find there what else comes back.
 type leastWork struct {
 	named
 	worth
@@ -33,12 +35,12 @@ type leastWork struct {
 }
 
 // newLeastWork: own_weight (default 1) and backlog_price (default 1) make the price of a second of work; stream_weight
-// (default 0.15) is what a second counts for which an answer in flight pauses, slowdown_weight (default 0.04) one by which
-// it takes longer, memory_weight (default 1) one of waiting for free blocks, recent_weight (default 0.1) one of work that
-// was sent lately; active_seconds (default 0) is what a request in flight costs whatever is measured; assumed_rate
-// (default 8000) is the prompt tokens a second of a replica without a measurement, where no other candidate has one
-// either; cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier saves, of what one in the
-// GPU saves: by tier-depths. Without tier-depths in the profile all tiers are alike.
+// (default 0.15) is what a second counts for which an answer in flight pauses, slowdown_weight (default 0.04) one by
+// which it takes longer, memory_weight (default 1) one of waiting for free blocks, recent_weight (default 0.1) one of
+// work that was sent lately; active_seconds (default 0) is what a request in flight costs whatever is measured;
+// assumed_rate (default 8000) is the prompt tokens a second of a replica without a measurement, where no other
+// candidate has one either; cpu_weight (default 0.75) and ssd_weight (default 0.25) are what a block in that tier
+// saves, of what one in the GPU saves: by tier-depths. Without tier-depths in the profile all tiers are alike.
 func newLeastWork(Deps) routing.Factory {
 	return func(p *routing.Params) routing.Plugin {
 		s := &leastWork{

@@ -145,8 +145,8 @@ func (w *world) answered(h index.HostID, now time.Time) {
 }
 
 // What a request holds up counts for little: five answers in flight, by its tokens' 0.2 s each and by its prompt. What
-// it waits for blocks counts in full: 30 of 60 used ones within a mean life. What was sent lately counts for a tenth, what
-// its answers slow down for 0.15 of that.
+// it waits for blocks counts in full: 30 of 60 used ones within a mean life. What was sent lately counts for a tenth,
+// what its answers slow down for 0.15 of that.
 func TestLeastWorkCountsAnswersAndBlocks(t *testing.T) {
 	w := &world{t: t, fleet: fleet.New(), holds: map[index.HostID][]kvpool.BlockHash{}}
 	w.deps.Index, w.deps.Tiers = w, noTiers{}

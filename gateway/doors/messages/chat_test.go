@@ -49,30 +49,41 @@ func TestWhatABodyBecomes(t *testing.T) {
 			`"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}]`},
 		"system blocks": {
 			hi +
-				`,"system":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"text":"b","type":"text"}]`,
-			`"messages":[{"role":"system","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},{"role":"user","content":"hi"}]`},
+				`,"system":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"text":"b",` +
+				`"type":"text"}]`,
+			`"messages":[{"role":"system","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},` +
+				`{"role":"user","content":"hi"}]`},
 		"no system block": {hi + `,"system":[]`, hiChat},
 		"a tool loop": {`"messages":[{"role":"user","content":"go"},` + call +
-			`,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"text","text":"on"}]}]`,
+			`,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"text",` +
+			`"text":"on"}]}]`,
 			`"messages":[{"role":"user","content":"go"},` + calls +
-				`,{"role":"tool","tool_call_id":"t1","content":"x"},{"role":"user","content":[{"type":"text","text":"on"}]}]`},
+				`,{"role":"tool","tool_call_id":"t1","content":"x"},{"role":"user","content":[{"type":"text",` +
+				`"text":"on"}]}]`},
 		"results of all kinds": {`"messages":[{"role":"user","content":[` +
-			`{"type":"tool_result","tool_use_id":"a"},{"type":"tool_result","tool_use_id":"b","is_error":true,"content":"no"},` +
+			`{"type":"tool_result","tool_use_id":"a"},{"type":"tool_result","tool_use_id":"b","is_error":true,` +
+			`"content":"no"},` +
 			`{"type":"tool_result","tool_use_id":"c","is_error":true,"content":[{"type":"text","text":"no"}]},` +
 			`{"type":"tool_result","tool_use_id":"d","content":[]}]}]`,
-			`"messages":[{"role":"tool","tool_call_id":"a","content":""},{"role":"tool","tool_call_id":"b","content":"Error: no"},` +
-				`{"role":"tool","tool_call_id":"c","content":[{"type":"text","text":"Error: "},{"type":"text","text":"no"}]},` +
+			`"messages":[{"role":"tool","tool_call_id":"a","content":""},{"role":"tool","tool_call_id":"b",` +
+				`"content":"Error: no"},` +
+				`{"role":"tool","tool_call_id":"c","content":[{"type":"text","text":"Error: "},{"type":"text",` +
+				`"text":"no"}]},` +
 				`{"role":"tool","tool_call_id":"d","content":[{"type":"text","text":""}]}]`},
 		"images": {
-			`"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}},` +
+			`"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64",` +
+				`"media_type":"image/png","data":"AA=="}},` +
 				`{"type":"image","source":{"type":"url","url":"https://a/b"}}]}]`,
-			`"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}},` +
+			`"messages":[{"role":"user","content":[{"type":"image_url",` +
+				`"image_url":{"url":"data:image/png;base64,AA=="}},` +
 				`{"type":"image_url","image_url":{"url":"https://a/b"}}]}]`},
 		"tools": {
 			hi +
-				`,"tools":[{"name":"ls","description":"d","input_schema":{"type":"object"},"strict":true}],"tool_choice":{"type":"any","disable_parallel_tool_use":true}`,
+				`,"tools":[{"name":"ls","description":"d","input_schema":{"type":"object"},"strict":true}],` +
+				`"tool_choice":{"type":"any","disable_parallel_tool_use":true}`,
 			hiChat +
-				`,"tools":[{"type":"function","function":{"name":"ls","description":"d","parameters":{"type":"object"},"strict":true}}],` +
+				`,"tools":[{"type":"function","function":{"name":"ls","description":"d",` +
+				`"parameters":{"type":"object"},"strict":true}}],` +
 				`"tool_choice":"required","parallel_tool_calls":false`},
 		"one tool": {hi + `,"tool_choice":{"type":"tool","name":"ls"}`,
 			hiChat + `,"tool_choice":{"type":"function","function":{"name":"ls"}}`},
@@ -135,7 +146,9 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 		"a hidden thought": {hi + `,"thinking":{"type":"adaptive","display":"omitted"}`,
 			wire.CodeUnsupportedParameter, "thinking.display"},
 		"a program's call": {
-			`"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"b","input":{},"caller":{"type":"code_execution_20250825"}}]}]`, wire.CodeUnsupportedParameter, "messages[0].content[0].caller"},
+			`"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"b","input":{},` +
+				`"caller":{"type":"code_execution_20250825"}}]}]`, wire.CodeUnsupportedParameter,
+			"messages[0].content[0].caller"},
 
 		"no messages":   {`"stream":true`, wire.CodeMissingParameter, "messages"},
 		"an empty list": {`"messages":[]`, wire.CodeInvalidValue, "messages"},

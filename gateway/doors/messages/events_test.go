@@ -26,7 +26,8 @@ func finish(reason string) string {
 	return `"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]`
 }
 
-const usage = `"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":5}}`
+const usage = `"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,` +
+	`"prompt_tokens_details":{"cached_tokens":5}}`
 
 // outline is a stream of Messages in short: each event by its type, with what it says.
 func outline(t *testing.T, events []byte) string {
@@ -68,7 +69,7 @@ func grammar(events []byte, short *[]string) error {
 		if err := json.Unmarshal([]byte(data), &e); !ok || err != nil || e.Type != name {
 			return fmt.Errorf("%q is no event of its name: %v", whole, err)
 		}
-		say := ""
+		var say string
 		switch was := state; {
 		case name == "message_start" && was == "" && e.Message.Role == "assistant" && e.Message.Type == "message" &&
 			len(e.Message.Content) == 0 && e.Message.Usage != nil:
@@ -190,17 +191,20 @@ func TestAnAnswerInOnePiece(t *testing.T) {
 			`"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":5}}}`
 	}
 	const front = `{"id":"msg_c1","type":"message","role":"assistant","model":"m","content":[`
-	const end = `,"usage":{"input_tokens":4,"cache_creation_input_tokens":0,"cache_read_input_tokens":5,"output_tokens":4}}`
+	const end = `,"usage":{"input_tokens":4,"cache_creation_input_tokens":0,"cache_read_input_tokens":5,` +
+		`"output_tokens":4}}`
 	for in, want := range map[string]string{
 		whole(`"content":"a\n"`, "stop"): `{"type":"text","text":"a\n"}],"stop_reason":"end_turn","stop_sequence":null`,
 		whole(`"content":null`, "stop"):  `],"stop_reason":"end_turn","stop_sequence":null`,
 		whole(`"reasoning_content":"x","content":"a"`, "length"): `{"type":"thinking","signature":"","thinking":"x"},` +
 			`{"type":"text","text":"a"}],"stop_reason":"max_tokens","stop_sequence":null`,
 		whole(
-			`"content":null,"tool_calls":[{"id":"t1","type":"function","function":{"name":"ls","arguments":"{\"a\":1}"}},`+
+			`"content":null,"tool_calls":[{"id":"t1","type":"function","function":{"name":"ls",`+
+				`"arguments":"{\"a\":1}"}},`+
 				`{"function":{"name":"ls","arguments":""}}]`,
 			"tool_calls"): `{"type":"tool_use","id":"t1","name":"ls","input":{"a":1}},` +
-			`{"type":"tool_use","id":"toolu_c1_1","name":"ls","input":{}}],"stop_reason":"tool_use","stop_sequence":null`,
+			`{"type":"tool_use","id":"toolu_c1_1","name":"ls","input":{}}],"stop_reason":"tool_use",` +
+			`"stop_sequence":null`,
 	} {
 		if got, err := new(Answer).Whole([]byte(in)); err != nil || string(got) != front+want+end {
 			t.Errorf("%s:\n got %s, %v\nwant %s", in, got, err, front+want+end)

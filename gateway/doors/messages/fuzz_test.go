@@ -21,7 +21,8 @@ func FuzzChat(f *testing.F) {
 	f.Add(`{"max_tokens":1,` + hi + `,"system":[{"type":"text","text":"a"}],"tools":[{"name":"a","input_schema":{}}]}`)
 	f.Add(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]}`)
 	f.Add(
-		`{"max_tokens":1,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"","name":"","input":{}}]}]}`)
+		`{"max_tokens":1,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"","name":"",` +
+			`"input":{}}]}]}`)
 	f.Fuzz(func(t *testing.T, in string) {
 		out, answer, err := Door{}.Chat(nil, []byte(in), 64)
 		var bad *wire.Error
@@ -208,7 +209,8 @@ func FuzzEvents(f *testing.F) {
 	f.Add(string(chunks(delta2(`"content":"a"`), delta2(`"tool_calls":[{"index":0,"function":{"name":"a"}}]`),
 		finish("stop"), usage)))
 	f.Add(string(chunks(delta2(
-		`"reasoning":"a","content":"b","tool_calls":[{"function":{"name":"a","arguments":"{}"}},{"index":1,"function":{"name":"a"}}]`))))
+		`"reasoning":"a","content":"b","tool_calls":[{"function":{"name":"a","arguments":"{}"}},{"index":1,` +
+			`"function":{"name":"a"}}]`))))
 	f.Fuzz(func(t *testing.T, in string) {
 		if !wire.Valid([]byte(`"`+strings.NewReplacer(`"`, "", `\`, "", "\n", "").Replace(in)+`"`), 1) {
 			return // an engine's UTF-8 is relayed, and encoding/json judges it

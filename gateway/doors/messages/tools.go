@@ -64,7 +64,8 @@ func (c *chat) tools(_ *doors.Value, m *[members]doors.Value) error {
 // tool writes one tool, which the client executes. Tools that a provider executes are refused.
 func (c *chat) tool(v *doors.Value) error {
 	if kind, err := kindOf(v); err == nil && kind != "custom" {
-		return v.Under("type").Refuse(wire.CodeUnsupportedParameter, "is no tool of the client's: nothing here executes it")
+		return v.Under("type").Refuse(wire.CodeUnsupportedParameter,
+			"is no tool of the client's: nothing here executes it")
 	}
 	var m [8]doors.Value
 	if err := v.Members(toolMembers, m[:]); err != nil {
@@ -96,14 +97,19 @@ func (c *chat) tool(v *doors.Value) error {
 		c.set("strict", m[5].Raw)
 	}
 	c.out = append(c.out, "}}"...)
-	if err := cacheControl(&m[4]); err != nil {
+	return unwritten(&m[4], &m[6], &m[7])
+}
+
+// unwritten checks what of a tool a chat completion does not say. Arguments are streamed as they come, eager or not.
+func unwritten(cache, eager, deferred *doors.Value) error {
+	if err := cacheControl(cache); err != nil {
 		return err
 	}
-	if _, err := m[6].Flag(); err != nil { // arguments are streamed as they come
+	if _, err := eager.Flag(); err != nil {
 		return err
 	}
-	if later, err := m[7].Flag(); err != nil || later {
-		return m[7].Untranslatable()
+	if later, err := deferred.Flag(); err != nil || later {
+		return deferred.Untranslatable()
 	}
 	return nil
 }

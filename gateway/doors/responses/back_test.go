@@ -89,7 +89,8 @@ func back(chat object) object {
 			out["instructions"] = m["content"]
 			continue
 		case "tool":
-			items = append(items, object{"type": "function_call_output", "call_id": m["tool_call_id"], "output": m["content"]})
+			items = append(items, object{"type": "function_call_output", "call_id": m["tool_call_id"],
+				"output": m["content"]})
 			continue
 		}
 		if thought, ok := m["reasoning_content"]; ok {

@@ -10,39 +10,54 @@ import (
 
 func TestWhatABodyBecomes(t *testing.T) {
 	const hi, hiChat = `"input":"hi"`, `"messages":[{"role":"user","content":"hi"}]`
-	const call = `{"type":"function_call","call_id":"t1","name":"ls","arguments":"{\"a\":1}","id":"fc_1","status":"completed"}`
+	const call = `{"type":"function_call","call_id":"t1","name":"ls","arguments":"{\"a\":1}","id":"fc_1",` +
+		`"status":"completed"}`
 	const calls = `"tool_calls":[{"id":"t1","type":"function","function":{"name":"ls","arguments":"{\"a\":1}"}}]`
 	for name, c := range map[string]struct{ in, out string }{
 		"a text": {hi, hiChat},
 		"instructions": {hi + `,"instructions":"be brief"`,
 			`"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}]`},
 		"messages": {
-			`"input":[{"role":"developer","content":"d"},{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}]`,
+			`"input":[{"role":"developer","content":"d"},{"type":"message","role":"user",` +
+				`"content":[{"type":"input_text","text":"a"}]}]`,
 			`"messages":[{"role":"developer","content":"d"},{"role":"user","content":[{"type":"text","text":"a"}]}]`},
 		"a tool loop": {
-			`"input":[{"role":"user","content":"go"},{"type":"reasoning","id":"rs","summary":[],"content":[{"type":"reasoning_text","text":"so"}]},` +
-				`{"type":"message","id":"m","status":"completed","role":"assistant","content":[{"type":"output_text","text":"I look","annotations":[],"logprobs":[]}]},` +
+			`"input":[{"role":"user","content":"go"},{"type":"reasoning","id":"rs","summary":[],` +
+				`"content":[{"type":"reasoning_text","text":"so"}]},` +
+				`{"type":"message","id":"m","status":"completed","role":"assistant",` +
+				`"content":[{"type":"output_text","text":"I look","annotations":[],"logprobs":[]}]},` +
 				call + `,{"type":"function_call_output","call_id":"t1","output":"x"}]`,
-			`"messages":[{"role":"user","content":"go"},{"role":"assistant","reasoning_content":"so","content":[{"type":"text","text":"I look"}],` +
+			`"messages":[{"role":"user","content":"go"},{"role":"assistant","reasoning_content":"so",` +
+				`"content":[{"type":"text","text":"I look"}],` +
 				calls + `},{"role":"tool","tool_call_id":"t1","content":"x"}]`},
 		"calls alone": {`"input":[` + call + `,` + strings.ReplaceAll(call, "t1",
 			"t2") + `,{"type":"function_call_output","call_id":"t1","output":[{"type":"input_text","text":"x"}]}]`,
-			`"messages":[{"role":"assistant","tool_calls":[{"id":"t1","type":"function","function":{"name":"ls","arguments":"{\"a\":1}"}},` +
-				`{"id":"t2","type":"function","function":{"name":"ls","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"t1","content":[{"type":"text","text":"x"}]}]`},
+			`"messages":[{"role":"assistant","tool_calls":[{"id":"t1","type":"function","function":{"name":"ls",` +
+				`"arguments":"{\"a\":1}"}},` +
+				`{"id":"t2","type":"function","function":{"name":"ls","arguments":"{\"a\":1}"}}]},{"role":"tool",` +
+				`"tool_call_id":"t1","content":[{"type":"text","text":"x"}]}]`},
 		"two answers": {
-			`"input":[{"role":"assistant","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]`,
-			`"messages":[{"role":"assistant","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]`},
+			`"input":[{"role":"assistant","content":"a"},{"role":"assistant","content":"b"},{"role":"user",` +
+				`"content":"c"}]`,
+			`"messages":[{"role":"assistant","content":"a"},{"role":"assistant","content":"b"},{"role":"user",` +
+				`"content":"c"}]`},
 		"an image": {
 			`"input":[{"role":"user","content":[{"type":"input_image","image_url":"https://a/b","detail":"low"}]}]`,
-			`"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://a/b","detail":"low"}}]}]`},
+			`"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://a/b",` +
+				`"detail":"low"}}]}]`},
 		"tools": {
 			hi +
-				`,"tools":[{"type":"function","name":"ls","description":"d","parameters":{"a":1},"strict":true}],"tool_choice":{"type":"function","name":"ls"},"parallel_tool_calls":false`,
+				`,"tools":[{"type":"function","name":"ls","description":"d","parameters":{"a":1},"strict":true}],` +
+				`"tool_choice":{"type":"function","name":"ls"},"parallel_tool_calls":false`,
 			hiChat +
-				`,"parallel_tool_calls":false,"tools":[{"type":"function","function":{"name":"ls","description":"d","parameters":{"a":1},"strict":true}}],"tool_choice":{"type":"function","function":{"name":"ls"}}`},
+				`,"parallel_tool_calls":false,"tools":[{"type":"function","function":{"name":"ls",` +
+				`"description":"d","parameters":{"a":1},"strict":true}}],"tool_choice":{"type":"function",` +
+				`"function":{"name":"ls"}}`},
 		"params": {
 			hi +
-				`,"temperature":0.5,"top_p":0.5,"max_output_tokens":9,"user":"u","metadata":{"a":"b"},"store":false,"prompt_cache_key":"k","include":["reasoning.encrypted_content"],"truncation":"disabled"`,
+				`,"temperature":0.5,"top_p":0.5,"max_output_tokens":9,"user":"u","metadata":{"a":"b"},` +
+				`"store":false,"prompt_cache_key":"k","include":["reasoning.encrypted_content"],` +
+				`"truncation":"disabled"`,
 			hiChat +
 				`,"temperature":0.5,"top_p":0.5,"max_tokens":9,"metadata":{"a":"b"},"user":"u","prompt_cache_key":"k"`},
 		"a stream": {hi + `,"stream":true,"stream_options":{"include_obfuscation":false}`,
@@ -52,7 +67,8 @@ func TestWhatABodyBecomes(t *testing.T) {
 			hi +
 				`,"text":{"verbosity":"low","format":{"type":"json_schema","name":"n","schema":{"a":1},"strict":true}}`,
 			hiChat +
-				`,"verbosity":"low","response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"a":1},"strict":true}}`},
+				`,"verbosity":"low","response_format":{"type":"json_schema","json_schema":{"name":"n",` +
+				`"schema":{"a":1},"strict":true}}`},
 		"text alone": {hi + `,"text":{"format":{"type":"text"}},"tools":[],"tool_choice":"auto"`,
 			hiChat + `,"tool_choice":"auto"`},
 		"what is null": {hi + `,"previous_response_id":null,"conversation":null,"reasoning":null`, hiChat},

@@ -136,7 +136,8 @@ func TestEventsOfAStream(t *testing.T) {
 		}
 	}
 	a := new(Answer)
-	if out, err := a.Events(chunks(`"content":"a"`, `"tool_calls":[{"index":0,"function":{"arguments":"{"}}]`)); !errors.Is(err, doors.ErrChunk) {
+	if out, err := a.Events(chunks(`"content":"a"`, `"tool_calls":[{"index":0,`+
+		`"function":{"arguments":"{"}}]`)); !errors.Is(err, doors.ErrChunk) {
 		t.Errorf("%q, %v", out, err)
 	}
 	var e struct {
@@ -156,7 +157,8 @@ func FuzzEvents(f *testing.F) {
 	f.Add(
 		string(
 			chunks(
-				`"reasoning":"a","content":"b","tool_calls":[{"function":{"name":"a","arguments":"{}"}},{"index":1,"function":{"name":"a"}}]`)))
+				`"reasoning":"a","content":"b","tool_calls":[{"function":{"name":"a","arguments":"{}"}},` +
+					`{"index":1,"function":{"name":"a"}}]`)))
 	f.Fuzz(func(t *testing.T, in string) {
 		if !wire.Valid([]byte(`"`+strings.NewReplacer(`"`, "", `\`, "", "\n", "").Replace(in)+`"`), 1) {
 			return // an engine's UTF-8 is relayed, and encoding/json judges it
@@ -187,9 +189,11 @@ func FuzzEvents(f *testing.F) {
 func FuzzChat(f *testing.F) {
 	f.Add(`{"input":"hi","instructions":"a","tools":[{"type":"function","name":"a"}]}`)
 	f.Add(
-		`{"input":[{"type":"function_call","call_id":"","name":"","arguments":""},{"type":"function_call_output","call_id":"","output":""}]}`)
+		`{"input":[{"type":"function_call","call_id":"","name":"","arguments":""},{"type":"function_call_output",` +
+			`"call_id":"","output":""}]}`)
 	f.Add(
-		`{"input":[{"type":"reasoning","summary":[]},{"role":"user","content":[{"type":"input_image","image_url":"a"}]}],"text":{"format":{"type":"json_schema"}}}`)
+		`{"input":[{"type":"reasoning","summary":[]},{"role":"user","content":[{"type":"input_image",` +
+			`"image_url":"a"}]}],"text":{"format":{"type":"json_schema"}}}`)
 	f.Fuzz(func(t *testing.T, in string) {
 		out, answer, err := Door{}.Chat(nil, []byte(in), 64)
 		var bad *wire.Error

@@ -123,70 +123,6 @@ func (c *chat) said(v *doors.Value) error {
 	return nil
 }
 
-// contentOf returns the content of a message: a string, or a list of parts.
-func contentOf(v *doors.Value, answer bool) (out []byte, err error) {
-	if v.Kind() == '"' {
-		return v.Raw, nil
-	}
-	out = append(out, '[')
-	err = v.Each(func(part *doors.Value) error {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out, err = appendPart(out, part, answer)
-		return err
-	})
-	if err == nil && len(out) == 1 {
-		err = v.Invalid("must hold at least one part")
-	}
-	return append(out, ']'), err
-}
-
-// appendPart appends one part of a content.
-func appendPart(dst []byte, v *doors.Value, answer bool) ([]byte, error) {
-	kind, err := v.Type()
-	if err != nil {
-		return dst, err
-	}
-	var m [4]doors.Value
-	switch {
-	case kind == "input_text" && !answer, kind == "output_text" && answer:
-		if err := v.Members([]string{"type", "text", "annotations", "logprobs"}, m[:]); err != nil {
-			return dst, err
-		}
-		for i := 2; i < len(m); i++ {
-			if m[i].Raw != nil && string(m[i].Raw) != "[]" {
-				return dst, m[i].Untranslatable()
-			}
-		}
-		return appendString(append(dst, `{"type":"text","text":`...), v, &m[1], "text", "}")
-	case kind == "refusal" && answer:
-		if err := v.Members([]string{"type", "refusal"}, m[:2]); err != nil {
-			return dst, err
-		}
-		return appendString(append(dst, `{"type":"text","text":`...), v, &m[1], "refusal", "}")
-	case kind == "input_image" && !answer:
-		if err := v.Members([]string{"type", "image_url", "detail"}, m[:3]); err != nil {
-			return dst, err
-		}
-		dst, err = appendString(append(dst, `{"type":"image_url","image_url":{"url":`...), v, &m[1], "image_url", "")
-		if m[2].Raw != nil && err == nil {
-			dst, err = appendString(append(dst, `,"detail":`...), v, &m[2], "detail", "")
-		}
-		return append(dst, "}}"...), err
-	}
-	return dst, v.Under("type").Untranslatable()
-}
-
-// appendString appends a string that must be there, and end.
-func appendString(dst []byte, in, v *doors.Value, name, end string) ([]byte, error) {
-	if v.Raw == nil {
-		return dst, in.Missing(name)
-	}
-	_, err := v.Text()
-	return append(append(dst, v.Raw...), end...), err
-}
-
 // thought adds reasoning to the answer. What only another provider can read is refused.
 func (c *chat) thought(v *doors.Value) error {
 	var m [6]doors.Value
@@ -230,7 +166,8 @@ func (c *chat) call(v *doors.Value) (err error) {
 	if out != nil {
 		out = append(out, ',')
 	}
-	if out, err = appendString(append(out, `{"id":`...), v, &m[1], "call_id", `,"type":"function","function":{`); err != nil {
+	out = append(out, `{"id":`...)
+	if out, err = appendString(out, v, &m[1], "call_id", `,"type":"function","function":{`); err != nil {
 		return err
 	}
 	if out, err = appendString(append(out, `"name":`...), v, &m[2], "name", ","); err != nil {

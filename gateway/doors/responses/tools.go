@@ -55,7 +55,8 @@ func (c *chat) tool(v *doors.Value) error {
 	if c.out[len(c.out)-1] != '[' {
 		c.out = append(c.out, ',')
 	}
-	if c.out, err = appendString(append(c.out, `{"type":"function","function":{"name":`...), v, &m[1], "name", ""); err != nil {
+	c.out = append(c.out, `{"type":"function","function":{"name":`...)
+	if c.out, err = appendString(c.out, v, &m[1], "name", ""); err != nil {
 		return err
 	}
 	if m[2].Raw != nil {
