@@ -86,7 +86,7 @@ func TestEachStepHasItsProfile(t *testing.T) {
 
 // MOD3-42, MOD3-48: by the preset, the replica that decodes is near the one that prefills, with everything else equal.
 func TestWhoDecodesIsNearWhoPrefills(t *testing.T) {
-	zoned := strings.NewReplacer("workflow: disaggregated", "workflow: disaggregated\n    profile: disaggregated",
+	zoned := strings.NewReplacer("profile: unmoved", "profile: disaggregated",
 		"name: p-0,", "name: p-0, labels: {region: r, zone: a},", "name: p-1,",
 		"name: p-1, labels: {region: r, zone: b},",
 		"name: d-0,", "name: d-0, labels: {region: r, zone: b},", "name: d-1,",

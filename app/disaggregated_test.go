@@ -12,8 +12,15 @@ import (
 	"octet/gateway/receipt"
 )
 
-// halves is a specialist whose replicas do one part each, beside one that does all with the same model.
+// halves is a specialist whose replicas do one part each, beside one that does all with the same model. What was sent
+// lately does not count: of equals the first one is taken each time.
 const halves = `
+profiles:
+  unmoved:
+    prepare: [tokenize, block-hashes, prefix-depths, tier-depths]
+    filter: [health, role, adapter, breaker, concurrency]
+    score: [{least-work: {recent_weight: 0}}]
+    pick: max-score
 auth: {anonymous: true}
 limits: {max_queue_wait: 2s, idle_timeout: 500ms, ttft_timeout: 1s, answer_timeout: 3s, drain: 5s}
 fleet: {probe_interval: 1h, breaker: {failures: 100, open_for: 300ms}}
@@ -21,6 +28,7 @@ specialists:
   - name: debug
     tokenizer: builtin
     workflow: disaggregated
+    profile: unmoved
     disaggregation: {min_prompt_tokens: 64, min_uncached_tokens: 32, prefill: {attempts: 2}}
     replicas:
       - {url: "%s", name: p-0, blocks: 256, role: prefill}
