@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"math"
+
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -8,8 +10,7 @@ import (
 
 // leastWork scores by what sending the request to a replica costs, in seconds: 1/(1+cost).
 //
-//	cost    = wait + price × own + in flight × (stream_weight × own + slowdown_weight × slowdown)
-//	          + recent_weight × recent
+//	cost    = wait + price × own + in flight × (stream_weight × own + slowdown_weight × slowdown) + habit
 //	wait    = the longer of backlog and memory_weight × room
 //	backlog = what the replica has yet to prefill before the request, at its measured rate
 //	room    = how long until the blocks are free that it and those waiting there need: see fleet.Turnover
@@ -17,6 +18,7 @@ import (
 //	          cached tokens in slower tiers, a part counts as uncached: the time that loading them takes
 //	price   = own_weight + backlog_price × mean backlog of the candidates
 //	slowdown = by how much one more request in flight lengthens another's answer, as measured: fleet.Pace
+//	habit   = recent_weight × recent, over the candidate of which that is least; at most what all of the prompt takes
 //	recent  = what the prompts take that were sent there lately, and at stream_weight what they slow down:
 //	          fleet.Recent
 //
@@ -80,13 +82,15 @@ func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Wor
 		work[i] = replicas.Replica(h).Work(now)
 		rates.add(work[i].Rate)
 	}
-	typical, mean := rates.mean(s.rate), 0.0
-	for i := range hosts {
-		if work[i].Rate <= 0 {
-			work[i].Rate = typical
+	typical, mean, least := rates.mean(s.rate), 0.0, math.Inf(1)
+	for i := range work {
+		w := &work[i]
+		if w.Rate <= 0 {
+			w.Rate = typical
 		}
-		out[i] = work[i].Tokens / work[i].Rate
+		out[i] = w.Tokens / w.Rate
 		mean += out[i]
+		least = min(least, s.lately(w))
 	}
 	mean /= float64(len(hosts))
 	price := s.own + s.price*mean
@@ -104,7 +108,12 @@ func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Wor
 			out[i] = max(out[i], s.memory*w.Life*r.Turnover(need))
 		}
 		cost := out[i] + price*own + float64(r.InFlight())*(s.active+s.stream*own+s.slow*w.Slowdown) +
-			s.recent*(w.Recent.Tokens/w.Rate+s.stream*w.Recent.Requests*w.Slowdown)
+			min(s.recent*(s.lately(w)-least), float64(tokens)/w.Rate)
 		out[i] = 1 / (1 + cost)
 	}
+}
+
+// lately returns the work that was sent to a replica lately, in seconds.
+func (s *leastWork) lately(w *fleet.Work) float64 {
+	return w.Recent.Tokens/w.Rate + s.stream*w.Recent.Requests*w.Slowdown
 }

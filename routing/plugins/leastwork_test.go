@@ -3,6 +3,7 @@ package plugins_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,10 +37,21 @@ func (w *world) paced(h index.HostID, rate int, now time.Time) {
 	}
 }
 
-// recent returns what the prompts cost that were sent to h lately, in seconds, at the default's tenth.
-func (w *world) recent(h int, now time.Time) float64 {
-	work := w.replica(index.HostID(h)).Work(now)
-	return 0.1 * work.Recent.Tokens / work.Rate
+// habit returns by how much more was sent to each of the first n replicas lately than to the one with least, in seconds,
+// at the default's tenth: at most what the prompt takes.
+func (w *world) habit(n, prompt int, now time.Time) []float64 {
+	all := make([]float64, n)
+	for h := range all {
+		r := w.replica(index.HostID(h))
+		work, pace := r.Work(now), r.Pace()
+		all[h] = 0.1 * (work.Recent.Tokens/work.Rate + 0.15*work.Recent.Requests*pace.Slowdown)
+	}
+	least := slices.Min(all)
+	for h := range all {
+		rate := w.replica(index.HostID(h)).Work(now).Rate
+		all[h] = min(all[h]-least, float64(prompt)/rate)
+	}
+	return all
 }
 
 // Of four replicas one holds half the prompt and has a queue, one is twice as fast, and one is only busy with answers,
@@ -56,9 +68,10 @@ func TestLeastWorkCountsSeconds(t *testing.T) {
 	w.sent(0, 200, now)
 	w.load(2, fleet.Load{InFlight: 5})
 	got := w.scores("least-work", nil, f, "tokenize", "block-hashes", "prefix-depths")
+	habit := w.habit(4, 400, now)
 	const price = 1 + 2.0/4 // the backlogs are 2, 0, 0 and 0 s
 	for h, cost := range []float64{2 + price*2 + 0.15*2, price * 2, price*4 + 0.15*5*4, price * 4} {
-		if want := 1 / (1 + cost + w.recent(h, now)); math.Abs(got[h]-want) > 1e-9 {
+		if want := 1 / (1 + cost + habit[h]); math.Abs(got[h]-want) > 1e-9 {
 			t.Errorf("replica %d scores %v, want %v", h, got[h], want)
 		}
 	}
@@ -92,7 +105,7 @@ func TestLeastWorkLendsRatesToWhoHasNone(t *testing.T) {
 	}
 	check(1, 1)
 	w.paced(1, 100, f.Now)
-	check(4, 4+w.recent(1, f.Now))
+	check(4, 4+0.1*w.replica(1).Work(f.Now).Recent.Tokens/100)
 }
 
 // The busier the fleet, the more a second of work costs: an idle one sends a prompt where it starts at once, a crowded
@@ -167,9 +180,7 @@ func TestLeastWorkCountsAnswersAndBlocks(t *testing.T) {
 		t.Fatalf("slowdown %v, life %v", slowdown, life)
 	}
 	for h, cost := range []float64{own, own + 5*(0.15*own+0.04*slowdown), own + life*30/60} {
-		work := w.replica(index.HostID(h)).Work(now)
-		cost += 0.1 * (work.Recent.Tokens/work.Rate + 0.15*work.Recent.Requests*slowdown)
-		if want := 1 / (1 + cost); math.Abs(got[h]-want) > 1e-6 {
+		if want := 1 / (1 + cost + w.habit(3, 360, now)[h]); math.Abs(got[h]-want) > 1e-6 {
 			t.Errorf("replica %d scores %v, want %v", h, got[h], want)
 		}
 	}
@@ -245,6 +256,21 @@ func TestSessionsBeginWhereLeastWasSentLately(t *testing.T) {
 	f.Now = now.Add(time.Minute)
 	if picked := w.pick(w.preset("default"), f)[0]; picked != 0 {
 		t.Errorf("a minute later a new session went to %d", picked)
+	}
+}
+
+// What was sent lately outweighs no more than computing the whole prompt: after a storm the shorter queue decides.
+func TestWhatWasSentLatelyIsBounded(t *testing.T) {
+	w := newWorld(t, 2)
+	now := time.Unix(1000, 0)
+	w.paced(0, 100, now)
+	w.paced(1, 100, now)
+	w.over(0, 1e6, now)
+	w.sent(1, 500, now) // 5 s
+	f := prompt(strings.Repeat("x", 1600))
+	f.Now = now
+	if picked := w.pick(w.preset("default"), f)[0]; picked != 0 {
+		t.Errorf("a prompt of 4 s waits for 5 s at %d, as an idle replica was busy before", picked)
 	}
 }
 
