@@ -160,7 +160,8 @@ func TestExtrasAreAPartOfWhatAKeyWasUsedFor(t *testing.T) {
 // MEGA-01: that snippets are in the prompt changes no decision: it is what the cascade says of the messages, the
 // snippets and the outputs as the client sent them.
 func TestExtrasDecideAsTheyCame(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines(), "router.stickiness.conversations=0")
+	w := newWorld(t, smallWorld, smallEngines(), "router.stickiness.conversations=0",
+		"router.classifier.timeout=10s") // a verdict that comes late would be another one
 	dice := rand.New(rand.NewPCG(1, 2))
 	texts := []string{"why does it crash?", "Program received signal SIGSEGV\n#0 0x1 in f () at a.cpp:1",
 		"std::mutex m;",

@@ -122,7 +122,7 @@ func TestHeadersForPluginsAreBounded(t *testing.T) {
 func TestLegsThatNameNoProfileGoByTheRules(t *testing.T) {
 	yaml := strings.Replace(halves, "  - name: debug\n", "  - name: debug\n    profiles:\n"+
 		"      - {when: {priority_min: 1}, use: round-robin}\n      - {use: least-load}\n", 1)
-	yaml = strings.Replace(yaml, "    profile: disaggregated\n", "", 1)
+	yaml = strings.Replace(yaml, "    profile: unmoved\n", "", 1)
 	w := newWorld(t, yaml, halvesEngines())
 	for priority, want := range []string{"least-load", "round-robin"} {
 		_, resp := w.says("unary", long("debug", "rules", ""), "X-Priority", fmt.Sprint(priority))
