@@ -29,7 +29,13 @@ type Recent struct {
 // Work returns what r has yet to prefill before a request that is sent there at now. It takes a lock only where
 // something has changed since it was asked last. Unlike Backlog it knows that a long prompt that began long ago is
 // nearly done.
-func (r *Replica) Work(now time.Time) Work { return r.prefills.work(now, &r.pace) }
+func (r *Replica) Work(now time.Time) (w Work) {
+	r.WorkAt(&w, now.UnixNano())
+	return w
+}
+
+// WorkAt is Work into w, at a time in nanoseconds by the wall clock: for those that ask for many replicas at once.
+func (r *Replica) WorkAt(w *Work, now int64) { r.prefills.work(w, now, &r.pace) }
 
 // prefills are the prompts of one replica without a first token, in the order in which they were sent, which is the
 // order in which engines compute them.
@@ -210,19 +216,19 @@ func (l *prefills) publish(p *pace) *prefillView {
 	return s
 }
 
-func (l *prefills) work(now time.Time, p *pace) Work {
+func (l *prefills) work(w *Work, now int64, p *pace) {
 	s := l.view.Load()
 	if l.stale.Load() {
 		s = l.publish(p)
 	}
 	if s == nil {
-		return Work{}
+		*w = Work{}
+		return
 	}
-	w, wall := Work{Tokens: s.queued, Rate: s.rate, Slowdown: s.slowdown, Life: s.life}, now.UnixNano()
+	w.Tokens, w.Rate, w.Slowdown, w.Life = s.queued, s.rate, s.slowdown, s.life
 	if s.sent > 0 {
-		w.Tokens += s.sent - min(s.head, s.rate*1e-9*float64(max(0, wall-s.since)))
+		w.Tokens += s.sent - min(s.head, s.rate*1e-9*float64(max(0, now-s.since)))
 	}
-	left := s.recent.left(wall)
-	w.Recent = Recent{s.recent.tokens * left, s.recent.requests * left}
-	return w
+	left := s.recent.left(now)
+	w.Recent.Tokens, w.Recent.Requests = s.recent.tokens*left, s.recent.requests*left
 }

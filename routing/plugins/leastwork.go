@@ -76,10 +76,10 @@ func (s *leastWork) scoreMany(v routing.View, hosts []index.HostID, out []float6
 
 // score is Score in the memory of work, one for each host.
 func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Work, out []float64) {
-	replicas, now := Fleet.Get(v), v.Facts().Now
+	replicas, now := Fleet.Get(v), v.Facts().Now.UnixNano()
 	var rates measuredRates
 	for i, h := range hosts {
-		work[i] = replicas.Replica(h).Work(now)
+		replicas.Replica(h).WorkAt(&work[i], now)
 		rates.add(work[i].Rate)
 	}
 	typical, mean, least := rates.mean(s.rate), 0.0, math.Inf(1)
@@ -88,9 +88,12 @@ func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Wor
 		if w.Rate <= 0 {
 			w.Rate = typical
 		}
-		out[i] = w.Tokens / w.Rate
+		perToken := 1 / w.Rate
+		out[i] = w.Tokens * perToken
 		mean += out[i]
-		least = min(least, s.lately(w))
+		// from here on both are seconds: divisions are the most of what this costs
+		w.Rate, w.Recent.Tokens = perToken, w.Recent.Tokens*perToken+s.stream*w.Recent.Requests*w.Slowdown
+		least = min(least, w.Recent.Tokens)
 	}
 	mean /= float64(len(hosts))
 	price := s.own + s.price*mean
@@ -102,18 +105,13 @@ func (s *leastWork) score(v routing.View, hosts []index.HostID, work []fleet.Wor
 		if tiers != nil {
 			own = min(own+s.lost(tiers, h)*float64(size), float64(tokens))
 		}
-		own /= work[i].Rate
 		r, w := replicas.Replica(h), &work[i]
+		own *= w.Rate
 		if s.memory > 0 && w.Life > 0 {
 			out[i] = max(out[i], s.memory*w.Life*r.Turnover(need))
 		}
-		cost := out[i] + price*own + float64(r.InFlight())*(s.active+s.stream*own+s.slow*w.Slowdown) +
-			min(s.recent*(s.lately(w)-least), float64(tokens)/w.Rate)
+		habit := min(s.recent*(w.Recent.Tokens-least), float64(tokens)*w.Rate)
+		cost := out[i] + price*own + habit + float64(r.InFlight())*(s.active+s.stream*own+s.slow*w.Slowdown)
 		out[i] = 1 / (1 + cost)
 	}
-}
-
-// lately returns the work that was sent to a replica lately, in seconds.
-func (s *leastWork) lately(w *fleet.Work) float64 {
-	return w.Recent.Tokens/w.Rate + s.stream*w.Recent.Requests*w.Slowdown
 }
