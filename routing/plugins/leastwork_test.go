@@ -37,8 +37,8 @@ func (w *world) paced(h index.HostID, rate int, now time.Time) {
 	}
 }
 
-// habit returns by how much more was sent to each of the first n replicas lately than to the one with least, in seconds,
-// at the default's tenth: at most what the prompt takes.
+// habit returns by how much more was sent to each of the first n replicas lately than to the one with least, in
+// seconds at the default's tenth: at most what the prompt takes.
 func (w *world) habit(n, prompt int, now time.Time) []float64 {
 	all := make([]float64, n)
 	for h := range all {
