@@ -63,7 +63,8 @@ func TestAStreamWhoseEngineDiesGoesOnElsewhere(t *testing.T) {
 						if k == 0 && death == emulator.HangAfterTokens {
 							continue // nothing was heard, and the time for it is up
 						}
-						w.diesOnce("debug", death, k)
+						w.heard()
+						w.Fault(w.routed(body).Replica, fmt.Sprintf(`{"kind":%q,"k":%d,"times":1}`, death, k))
 						resp, got := w.Post(path, body, "X-Request-Id", "cut")
 						if s := readStream(strings.NewReader(string(got))); resp.StatusCode != 200 || !s.done ||
 							!s.clean {
