@@ -193,3 +193,16 @@ func (v *Value) Type() (string, error) {
 	}
 	return "", nil
 }
+
+// AppendMember begins a member of the object that dst ends in: its name, behind a comma where another came before.
+func AppendMember(dst []byte, name string) []byte {
+	return append(append(append(AppendComma(dst, '{'), '"'), name...), `":`...)
+}
+
+// AppendComma appends a comma unless dst ends in the bracket that opens what is being written.
+func AppendComma(dst []byte, open byte) []byte {
+	if dst[len(dst)-1] != open {
+		dst = append(dst, ',')
+	}
+	return dst
+}

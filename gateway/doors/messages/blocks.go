@@ -103,9 +103,7 @@ func (c *chat) text(b block) error {
 
 // part writes a block of text or an image as a part of a content.
 func (c *chat) part(b block) (err error) {
-	if c.out[len(c.out)-1] != '[' {
-		c.out = append(c.out, ',')
-	}
+	c.out = doors.AppendComma(c.out, '[')
 	if b.kind == "image" {
 		return c.image(b)
 	}

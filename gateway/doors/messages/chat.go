@@ -64,12 +64,7 @@ func (c *chat) write(v *doors.Value, m *[members]doors.Value) error {
 }
 
 // member begins a member of the body.
-func (c *chat) member(name string) {
-	if c.out[len(c.out)-1] != '{' {
-		c.out = append(c.out, ',')
-	}
-	c.out = append(append(append(c.out, '"'), name...), `":`...)
-}
+func (c *chat) member(name string) { c.out = doors.AppendMember(c.out, name) }
 
 // set adds a member with a value that is known to be JSON.
 func (c *chat) set(name string, raw []byte) {

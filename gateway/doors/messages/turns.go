@@ -6,9 +6,7 @@ import (
 
 // open begins a message of a role.
 func (c *chat) open(role string) {
-	if c.out[len(c.out)-1] != '[' {
-		c.out = append(c.out, ',')
-	}
+	c.out = doors.AppendComma(c.out, '[')
 	c.out = append(append(append(c.out, `{"role":"`...), role...), '"')
 	c.origin = append(c.origin, c.at)
 }

@@ -86,12 +86,7 @@ func rewrite(dst, body []byte, depth int) (*chat, *[members]doors.Value, error) 
 }
 
 // member begins a member of the innermost object.
-func (c *chat) member(name string) {
-	if c.out[len(c.out)-1] != '{' {
-		c.out = append(c.out, ',')
-	}
-	c.out = append(append(append(c.out, '"'), name...), `":`...)
-}
+func (c *chat) member(name string) { c.out = doors.AppendMember(c.out, name) }
 
 // set adds a member with a value that is known to be JSON.
 func (c *chat) set(name string, raw []byte) {

@@ -67,9 +67,7 @@ func (c *chat) message(role string, content []byte) {
 }
 
 func (c *chat) open(role string, from int) {
-	if c.out[len(c.out)-1] != '[' {
-		c.out = append(c.out, ',')
-	}
+	c.out = doors.AppendComma(c.out, '[')
 	c.out = append(append(append(c.out, `{"role":"`...), role...), '"')
 	c.origin = append(c.origin, from)
 }

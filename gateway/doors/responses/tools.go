@@ -52,9 +52,7 @@ func (c *chat) tool(v *doors.Value) error {
 	if err := v.Members(toolMembers, m[:]); err != nil {
 		return err
 	}
-	if c.out[len(c.out)-1] != '[' {
-		c.out = append(c.out, ',')
-	}
+	c.out = doors.AppendComma(c.out, '[')
 	c.out = append(c.out, `{"type":"function","function":{"name":`...)
 	if c.out, err = appendString(c.out, v, &m[1], "name", ""); err != nil {
 		return err
