@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"octet/engine/emulator"
-	"octet/gateway/api"
 	"octet/gateway/apierr"
 	"octet/gateway/receipt"
 )
@@ -63,8 +62,7 @@ func TestAStreamWhoseEngineDiesGoesOnElsewhere(t *testing.T) {
 						if k == 0 && death == emulator.HangAfterTokens {
 							continue // nothing was heard, and the time for it is up
 						}
-						w.heard()
-						w.Fault(w.routed(body).Replica, fmt.Sprintf(`{"kind":%q,"k":%d,"times":1}`, death, k))
+						w.diesOnce(body, death, k)
 						resp, got := w.Post(path, body, "X-Request-Id", "cut")
 						if s := readStream(strings.NewReader(string(got))); resp.StatusCode != 200 || !s.done ||
 							!s.clean {
@@ -83,27 +81,17 @@ func TestAStreamWhoseEngineDiesGoesOnElsewhere(t *testing.T) {
 	}
 }
 
-// diesOnce has whichever replica of a specialist answers next die after k tokens, and the next one live.
-func (w *world) diesOnce(specialist, fault string, k int) {
+// diesOnce has the replica that a request would be sent to now die after k tokens, and the next one live.
+func (w *world) diesOnce(body, fault string, k int) {
 	w.T.Helper()
-	next := w.next(specialist)
-	w.Fault(next, fmt.Sprintf(`{"kind":%q,"k":%d,"times":1}`, fault, k))
+	w.Fault(w.next(body), fmt.Sprintf(`{"kind":%q,"k":%d,"times":1}`, fault, k))
 }
 
-// next is the replica that would be asked now.
-func (w *world) next(specialist string) string {
+// next is the replica that a request would be sent to now, once all that the engines hold is known.
+func (w *world) next(body string) string {
 	w.T.Helper()
-	resp, err := http.Post(w.Data+"/v1/route", "application/json",
-		strings.NewReader(fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"x"}]}`, specialist)))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var e api.Explanation
-	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil {
-		w.T.Fatal(err)
-	}
-	return e.Replica
+	w.heard()
+	return w.routed(body).Replica
 }
 
 func TestTheReceiptTellsOfAnEngineThatDied(t *testing.T) {

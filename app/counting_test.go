@@ -50,7 +50,7 @@ func TestAContinuedStreamIsCountedInTokens(t *testing.T) {
 				_, alone := w.Post(path, body, "X-Request-Id", "alone")
 				prompt, _, _, _ := usageOf(t, string(alone))
 				for _, k := range []int{1, 2, 3, 7, 13, 38} {
-					w.diesOnce("debug", emulator.DieAfterTokens, k)
+					w.diesOnce(body, emulator.DieAfterTokens, k)
 					resp, got := w.Post(path, body, "X-Request-Id", "cut")
 					s := readStream(strings.NewReader(string(got)))
 					if !s.done || !s.clean || s.text != indexText("cut", 40) {
@@ -79,9 +79,10 @@ func TestACountAheadOfItsTextExceedsNothing(t *testing.T) {
 		engines[i].StreamInterval, engines[i].SplitCharacters = 4, true
 	}
 	w := newWorld(t, smallWorld, engines, "limits.retry_budget=1", "fleet.breaker.failures=100")
+	body := continuable["/v1/completions"]
 	for _, k := range []int{1, 2, 5, 6, 9, 10, 22, 38} {
-		w.diesOnce("debug", emulator.DieAfterTokens, k)
-		_, got := w.Post("/v1/completions", continuable["/v1/completions"], "X-Request-Id", "cut")
+		w.diesOnce(body, emulator.DieAfterTokens, k)
+		_, got := w.Post("/v1/completions", body, "X-Request-Id", "cut")
 		s := readStream(strings.NewReader(string(got)))
 		said := strings.Count(s.text, "⟦")
 		if !s.done || !s.clean || s.text != indexText("cut", said) || said > 40 || said < 39 {

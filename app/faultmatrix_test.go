@@ -178,7 +178,7 @@ func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s %d %s", f.Kind, f.K, mode), func(t *testing.T) {
 				w := of[f.silent()]
-				next := w.next("debug")
+				next := w.next(body)
 				w.Fault(next, fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
 				resp, answer, clean := w.verdictOf(t, body, mode)
 				if resp.StatusCode != 200 || !clean ||

@@ -201,9 +201,10 @@ specialists:
 // the slots since.
 func TestATakeoverAfterTwoReloadsStaysWithItsGeneration(t *testing.T) {
 	w := newWorld(t, smallWorld, speaking(emulator.TextIndex), "limits.idle_timeout=1m", "limits.retry_budget=1")
-	dying := w.next("debug")
+	body := continuable["/v1/chat/completions"]
+	dying := w.next(body)
 	w.Fault(dying, `{"kind":"hang_after_tokens","k":5,"times":1}`)
-	resp := w.Ask(t.Context(), "/v1/chat/completions", continuable["/v1/chat/completions"], "X-Request-Id", "cut")
+	resp := w.Ask(t.Context(), "/v1/chat/completions", body, "X-Request-Id", "cut")
 	var read strings.Builder
 	lines := bufio.NewReader(resp.Body)
 	for !strings.Contains(read.String(), "cut:4") {

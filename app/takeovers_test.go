@@ -34,7 +34,7 @@ specialists:
 	for _, fault := range []string{`"die_before_headers"`, `"die_after_headers"`, `"error_event"`, `"garbage"`,
 		`"hang"`, `"status","k":500`, `"status","k":429`, `"bad_head"`} {
 		for _, failing := range []int{2, 3} {
-			first := w.next("debug")
+			first := w.next(body)
 			w.Fault(first, `{"kind":"die_after_tokens","k":3,"times":1}`)
 			armed := 0
 			for name := range w.Engines {
