@@ -50,7 +50,7 @@ func (c *Conversations) stay(rt *ensemble.Runtime, r *intake.Request, d *Decisio
 	if declared || !found || !r.Tenant.Permits(at.specialist) {
 		return
 	}
-	if r.Parsed.AnswersTool() {
+	if r.AnswersTool() {
 		d.Verdict, _ = rt.Cascade.StayInLoop(d.Verdict, at.specialist)
 		d.inLoop = d.Specialist == at.specialist
 		return
@@ -65,9 +65,9 @@ func (c *Conversations) find(r *intake.Request, d *Decision, declared bool) (sea
 	tenant := xxh3.HashString(r.Tenant.Name)
 	if r.Intent.Session != "" {
 		d.conversation = fold(fold(tenant, 1), xxh3.HashString(r.Intent.Session))
-		if r.Kind == wire.Chat && !declared && (r.Parsed.Tools || r.Parsed.AnswersTool()) {
+		if r.Kind == wire.Chat && !declared && (r.Parsed.Tools || r.AnswersTool()) {
 			at, found := c.findMessages(r, &d.loop, fold(d.conversation, 4))
-			if found && r.Parsed.AnswersTool() {
+			if found && r.AnswersTool() {
 				return at, true
 			}
 		}

@@ -81,7 +81,7 @@ func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Req
 		for _, t := range r.Turns {
 			r.AsTurns = append(r.AsTurns, classifier.Turn{Role: t.Role, Text: t.Text})
 		}
-		if r.Parsed.AnswersTool() {
+		if r.AnswersTool() {
 			r.AsTurns = untilLoop(r.AsTurns, r.Parsed.Messages())
 		}
 	}
@@ -99,15 +99,29 @@ func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Req
 	return nil
 }
 
-// untilLoop takes from turns what stands behind the last user's message, of so many messages: within a loop of tool
-// calls a request is classified as it was when the loop began. What comes with the messages stays.
+// untilLoop takes from turns what stands behind the user's message that began the loop, of so many messages: within a
+// loop of tool calls a request is classified as it was then. What a client adds to what tools return does not begin a
+// loop. What comes with the messages stays.
 func untilLoop(turns []classifier.Turn, messages int) []classifier.Turn {
 	for i := messages - 1; i >= 0; i-- {
-		if turns[i].Role == "user" {
+		if turns[i].Role == "user" && !amongResults(turns[:i]) {
 			return slices.Delete(turns, i+1, messages)
 		}
 	}
 	return turns
+}
+
+// amongResults returns true if what follows on turns stands with what tools returned, before any answer to it.
+func amongResults(turns []classifier.Turn) bool {
+	for _, t := range slices.Backward(turns) {
+		switch t.Role {
+		case "tool", "function":
+			return true
+		case "assistant":
+			return false
+		}
+	}
+	return false
 }
 
 // classify asks the cascade. A classifier out of process gets at most half of the time that the request's deadlines

@@ -37,6 +37,13 @@ func (q *Request) translate(kind wire.Kind) error {
 	return err
 }
 
+// AnswersTool returns true if the request's last message, or the last turn in the words of its door, holds what tools
+// returned: the model goes on with what it has begun.
+func (q *Request) AnswersTool() bool {
+	turns, ok := q.Answer.(interface{ AnswersTool() bool })
+	return ok && turns.AnswersTool() || q.Parsed.AnswersTool()
+}
+
 // FirstImage returns the place of the first image in what the client sent; "" without images.
 func (q *Request) FirstImage() string {
 	path := q.Parsed.FirstImage()

@@ -146,9 +146,17 @@ func (p *parser) called(c *call) {
 	}
 }
 
-// AnswersTool returns true if the last message of a chat is what a tool returned: the model goes on with what it has
-// begun.
+// AnswersTool returns true if the last message of a chat, the system's apart, is what a tool returned: the model goes
+// on with what it has begun.
 func (r *Request) AnswersTool() bool {
-	n := len(r.messages)
-	return n > 0 && (roles[r.messages[n-1].role] == "tool" || roles[r.messages[n-1].role] == "function")
+	for i := len(r.messages) - 1; i >= 0; i-- {
+		switch r.Role(i) {
+		case "tool", "function":
+			return true
+		case "system", "developer":
+		default:
+			return false
+		}
+	}
+	return false
 }

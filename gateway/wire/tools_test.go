@@ -265,6 +265,7 @@ func TestAChatWithToolsGrowsBehindItsPrefix(t *testing.T) {
 
 func TestAChatIsATools(t *testing.T) {
 	for last, want := range map[string]bool{`{"role":"tool","content":"x"}`: true,
+		`{"role":"system","content":"x"}`:              true,
 		`{"role":"user","content":"x"}`:                false,
 		`{"role":"function","name":"f","content":"x"}`: true, `{"role":"assistant","content":"x"}`: false} {
 		r := mustParse(t, Chat, `{"messages":[{"role":"tool","content":"x"},`+last+`]}`)

@@ -36,10 +36,11 @@ var names = [members]string{"model", "max_tokens", "messages", "system", "stop_s
 
 // chat is a chat completion's body while it is written.
 type chat struct {
-	out    []byte
-	counts bool  // the prompt alone matters
-	at     int   // the turn that is being written; below 0 is the system prompt
-	origin []int // of each message: the turn that it was made of
+	out     []byte
+	counts  bool  // the prompt alone matters
+	at      int   // the turn that is being written; below 0 is the system prompt
+	origin  []int // of each message: the turn that it was made of
+	returns bool  // the last turn, the system's apart, holds what tools returned
 }
 
 // Chat implements doors.Door.
@@ -48,7 +49,7 @@ func (d Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(c.out, '}'), &Answer{}, nil
+	return append(c.out, '}'), &Answer{returns: c.returns}, nil
 }
 
 // write writes all members of the chat completion.

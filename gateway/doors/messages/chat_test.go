@@ -54,6 +54,19 @@ func TestWhatABodyBecomes(t *testing.T) {
 			`"messages":[{"role":"system","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},` +
 				`{"role":"user","content":"hi"}]`},
 		"no system block": {hi + `,"system":[]`, hiChat},
+		"a line for the provider": {hi + `,"system":[{"type":"text","text":"x-anthropic-billing-header: cch=1;"},` +
+			`{"type":"text","text":"b"}]`,
+			`"messages":[{"role":"system","content":[{"type":"text","text":"b"}]},{"role":"user","content":"hi"}]`},
+		"only that": {hi + `,"system":[{"type":"text","text":"x-anthropic-billing-header: cch=1;"}]`, hiChat},
+		"that line of a text": {hi + `,"system":"x-anthropic-billing-header: cch=1;\nbe brief\n"`,
+			`"messages":[{"role":"system","content":"be brief\n"},{"role":"user","content":"hi"}]`},
+		"that line further on": {hi + `,"system":"be brief\nx-anthropic-billing-header: cch=1;"`,
+			`"messages":[{"role":"system","content":"be brief\nx-anthropic-billing-header: cch=1;"},` +
+				`{"role":"user","content":"hi"}]`},
+		"the system between turns": {`"messages":[{"role":"user","content":"hi"},{"role":"system","content":` +
+			`[{"type":"text","text":"a"}]},{"role":"system","content":"b"}]`,
+			`"messages":[{"role":"user","content":"hi"},{"role":"system","content":[{"type":"text","text":"a"}]},` +
+				`{"role":"system","content":"b"}]`},
 		"a tool loop": {`"messages":[{"role":"user","content":"go"},` + call +
 			`,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"text",` +
 			`"text":"on"}]}]`,
@@ -152,7 +165,7 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 
 		"no messages":   {`"stream":true`, wire.CodeMissingParameter, "messages"},
 		"an empty list": {`"messages":[]`, wire.CodeInvalidValue, "messages"},
-		"another role": {`"messages":[{"role":"system","content":"a"}]`, wire.CodeInvalidValue,
+		"another role": {`"messages":[{"role":"tool","content":"a"}]`, wire.CodeInvalidValue,
 			"messages[0].role"},
 		"no content": {`"messages":[{"role":"user"}]`, wire.CodeMissingParameter, "messages[0].content"},
 		"a number as content": {`"messages":[{"role":"user","content":1}]`, wire.CodeInvalidValue,
@@ -205,3 +218,23 @@ func TestPathsOfAChatCompletionAreToldAsTheBodyHasThem(t *testing.T) {
 		t.Errorf("without the body: %q", got)
 	}
 }
+
+// A turn that holds what tools returned goes on with a loop, whatever a client adds to it.
+func TestATurnWithResultsIsATools(t *testing.T) {
+	const result = `{"type":"tool_result","tool_use_id":"t1","content":"x"}`
+	for turns, want := range map[string]bool{
+		`{"role":"user","content":[` + result + `]}`:                                                true,
+		`{"role":"user","content":[` + result + `,{"type":"text","text":"remember"}]}`:              true,
+		`{"role":"user","content":[` + result + `]},{"role":"system","content":"remember"}`:         true,
+		`{"role":"user","content":[` + result + `]},{"role":"user","content":"another matter"}`:     false,
+		`{"role":"user","content":[` + result + `]},{"role":"assistant","content":"done"},` + again: false,
+		again: false,
+	} {
+		_, answer, err := Door{}.Chat(nil, []byte(body(`"messages":[`+turns+`]`)), 64)
+		if err != nil || answer.(*Answer).AnswersTool() != want {
+			t.Errorf("%s: %v, not %v", turns, err, want)
+		}
+	}
+}
+
+const again = `{"role":"user","content":"again"}`

@@ -2,16 +2,22 @@ package messages
 
 import (
 	"net/http"
+	"strings"
 
 	"octet/gateway/apierr"
 	"octet/gateway/wire"
 )
 
-// AppendError implements doors.Door: Messages' own shape, with our code beside its type.
+// AppendError implements doors.Door: Messages' own shape, with our code beside its type. Its clients show the message
+// alone, so that names the parameter as well.
 func (Door) AppendError(dst []byte, e *apierr.Error, requestID string) []byte {
 	dst = append(append(dst, `{"type":"error","error":{"type":"`...), typeOf(e.Status())...)
 	dst = wire.AppendQuoted(append(dst, `","code":`...), string(e.Code))
-	dst = wire.AppendQuoted(append(dst, `,"message":`...), e.Message)
+	message := e.Message
+	if e.Param != "" && !strings.Contains(message, e.Param) {
+		message = e.Param + ": " + message
+	}
+	dst = wire.AppendQuoted(append(dst, `,"message":`...), message)
 	if e.Param != "" {
 		dst = wire.AppendQuoted(append(dst, `,"param":`...), e.Param)
 	}

@@ -9,8 +9,9 @@ import (
 
 // Answer translates the answer to one request. The zero Answer is ready.
 type Answer struct {
-	out   []byte
-	chunk doors.Chunk
+	out     []byte
+	chunk   doors.Chunk
+	returns bool // the request's last turn holds what tools returned
 
 	begun bool
 	id    []byte // of the message, for calls without one
@@ -45,6 +46,9 @@ var (
 		use:     `{"type":"input_json_delta","partial_json":"`,
 	}
 )
+
+// AnswersTool returns true if the last turn of the request holds what tools returned, whatever stands behind it there.
+func (a *Answer) AnswersTool() bool { return a.returns }
 
 // Events implements doors.Answer.
 func (a *Answer) Events(events []byte) ([]byte, error) {

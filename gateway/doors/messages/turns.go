@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"bytes"
+
 	"octet/gateway/doors"
 )
 
@@ -11,38 +13,61 @@ func (c *chat) open(role string) {
 	c.origin = append(c.origin, c.at)
 }
 
-// system writes the system prompt: a string, or blocks of text.
+// system writes a message of the system's: a string, or blocks of text.
 func (c *chat) system(v *doors.Value) error {
 	switch v.Kind() {
 	case 0:
 		return nil
 	case '"':
 		c.open("system")
-		c.set("content", v.Raw)
-		c.out = append(c.out, '}')
+		c.member("content")
+		c.out = append(append(append(c.out, '"'), unbilled(v.Raw[1:])...), '}')
 		return nil
 	}
 	some := false
 	err := v.Each(func(element *doors.Value) error {
+		b, err := readBlock(element)
+		switch {
+		case err != nil:
+			return err
+		case b.kind != "text":
+			return element.Untranslatable()
+		case bills(b.text.Raw):
+			return nil
+		}
 		if !some {
 			c.open("system")
 			c.member("content")
 			c.out = append(c.out, '[')
 		}
 		some = true
-		b, err := readBlock(element)
-		if err == nil && b.kind != "text" {
-			err = element.Untranslatable()
-		}
-		if err != nil {
-			return err
-		}
 		return c.part(b)
 	})
 	if some {
 		c.out = append(c.out, "]}"...)
 	}
 	return err
+}
+
+// billing is how a line begins that an agent puts at the head of its system prompt for its provider. It changes with
+// every request, and everything behind it would be computed anew: it is no part of the prompt, as in vLLM's own door.
+const billing = "x-anthropic-billing-header:"
+
+// bills returns true if a JSON string is such a line.
+func bills(raw []byte) bool { return len(raw) > 0 && bytes.HasPrefix(raw[1:], []byte(billing)) }
+
+// unbilled returns what stands between quotes, with the last of them, without such a line at its head.
+func unbilled(text []byte) []byte {
+	if !bytes.HasPrefix(text, []byte(billing)) {
+		return text
+	}
+	switch line, rest, more := bytes.Cut(text, []byte(`\n`)); {
+	case !more:
+		return text[len(text)-1:]
+	case bytes.IndexByte(line, '\\') < 0:
+		return rest
+	}
+	return text
 }
 
 // turn writes one message as one or several, and returns its role.
@@ -56,10 +81,15 @@ func (c *chat) turn(v *doors.Value) (role string, err error) {
 			return "", v.Missing(name)
 		}
 	}
-	if role, err = m[0].OneOf("user", "assistant"); err != nil {
+	if role, err = m[0].OneOf("user", "assistant", "system"); err != nil {
 		return "", err
 	}
+	if role != "system" {
+		c.returns = false
+	}
 	switch {
+	case role == "system":
+		return role, c.system(&m[1])
 	case m[1].Kind() == '"':
 		c.open(role)
 		c.set("content", m[1].Raw)
@@ -89,6 +119,7 @@ func (c *chat) user(content *doors.Value) error {
 			return err
 		case b.kind == "tool_result":
 			closes()
+			c.returns = true
 			return c.result(b)
 		case b.kind != "text" && b.kind != "image":
 			return v.Untranslatable()
