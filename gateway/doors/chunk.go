@@ -1,7 +1,6 @@
 package doors
 
 import (
-	"bytes"
 	"errors"
 
 	"octet/gateway/wire"
@@ -78,116 +77,146 @@ func quoted(c *wire.Cursor) []byte {
 	return c.Quoted()
 }
 
-// object calls member with the name of each member of an object; any other value is passed over.
-func object(c *wire.Cursor, member func(name string)) {
-	if c.Peek() != '{' {
+// enter opens a container that begins with open; any other value is passed over.
+func enter(c *wire.Cursor, open byte) bool {
+	if c.Peek() != open {
 		c.Skip()
-		return
+		return false
 	}
-	c.Enter('{')
-	for name, more := c.Key(); more; name, more = c.Key() {
-		member(string(name))
-	}
-}
-
-// elements calls element at each element of an array; any other value is passed over.
-func elements(c *wire.Cursor, element func()) {
-	if c.Peek() != '[' {
-		c.Skip()
-		return
-	}
-	for c.Enter('['); c.More(); {
-		element()
-	}
+	return c.Enter(open)
 }
 
 func (k *Chunk) choices(c *wire.Cursor) {
-	elements(c, func() { object(c, func(name string) { k.choice(c, name) }) })
-}
-
-func (k *Chunk) choice(c *wire.Cursor, name string) {
-	switch name {
-	case "delta", "message":
-		object(c, func(name string) { k.message(c, name) })
-	case "finish_reason":
-		k.Finish = quoted(c)
-	case "stop_reason", "matched_stop", "stopping_word":
-		if stop := quoted(c); len(stop) > 0 {
-			k.StopString = stop
-		}
-	default:
-		c.Skip()
+	if !enter(c, '[') {
+		return
+	}
+	for c.More() {
+		k.choice(c)
 	}
 }
 
-// message reads a member of a delta or a message.
-func (k *Chunk) message(c *wire.Cursor, name string) {
-	switch name {
-	case "content":
-		k.Text = quoted(c)
-	case "reasoning_content", "reasoning":
-		if text := quoted(c); len(text) > 0 {
-			k.Reasoning = text
-		}
-	case "refusal":
-		k.Refusal = quoted(c)
-	case "tool_calls":
-		elements(c, func() { k.call(c) })
-	default:
-		c.Skip()
+func (k *Chunk) choice(c *wire.Cursor) {
+	if !enter(c, '{') {
+		return
 	}
-}
-
-func (k *Chunk) call(c *wire.Cursor) {
-	call := Call{Index: len(k.Calls)}
-	object(c, func(name string) {
-		switch name {
-		case "index":
-			call.Index, _ = c.Int()
-		case "id":
-			call.ID = quoted(c)
-		case "function":
-			object(c, func(name string) {
-				switch name {
-				case "name":
-					call.Name = quoted(c)
-				case "arguments":
-					call.Arguments = quoted(c)
-				default:
-					c.Skip()
-				}
-			})
+	for name, more := c.Key(); more; name, more = c.Key() {
+		switch string(name) {
+		case "delta", "message":
+			k.message(c)
+		case "finish_reason":
+			k.Finish = quoted(c)
+		case "stop_reason", "matched_stop", "stopping_word":
+			if stop := quoted(c); len(stop) > 0 {
+				k.StopString = stop
+			}
 		default:
 			c.Skip()
 		}
-	})
-	k.Calls = append(k.Calls, call)
+	}
+}
+
+// message reads a delta or a message.
+func (k *Chunk) message(c *wire.Cursor) {
+	if !enter(c, '{') {
+		return
+	}
+	for name, more := c.Key(); more; name, more = c.Key() {
+		switch string(name) {
+		case "content":
+			k.Text = quoted(c)
+		case "reasoning_content", "reasoning":
+			if text := quoted(c); len(text) > 0 {
+				k.Reasoning = text
+			}
+		case "refusal":
+			k.Refusal = quoted(c)
+		case "tool_calls":
+			k.calls(c)
+		default:
+			c.Skip()
+		}
+	}
+}
+
+func (k *Chunk) calls(c *wire.Cursor) {
+	if !enter(c, '[') {
+		return
+	}
+	for c.More() {
+		call := Call{Index: len(k.Calls)}
+		call.read(c)
+		k.Calls = append(k.Calls, call)
+	}
+}
+
+func (l *Call) read(c *wire.Cursor) {
+	if !enter(c, '{') {
+		return
+	}
+	for name, more := c.Key(); more; name, more = c.Key() {
+		switch string(name) {
+		case "index":
+			l.Index, _ = c.Int()
+		case "id":
+			l.ID = quoted(c)
+		case "function":
+			l.function(c)
+		default:
+			c.Skip()
+		}
+	}
+}
+
+func (l *Call) function(c *wire.Cursor) {
+	if !enter(c, '{') {
+		return
+	}
+	for name, more := c.Key(); more; name, more = c.Key() {
+		switch string(name) {
+		case "name":
+			l.Name = quoted(c)
+		case "arguments":
+			l.Arguments = quoted(c)
+		default:
+			c.Skip()
+		}
+	}
 }
 
 func (u *Usage) read(c *wire.Cursor) {
-	object(c, func(name string) {
+	if !enter(c, '{') {
+		return
+	}
+	for name, more := c.Key(); more; name, more = c.Key() {
 		u.Known = true
-		switch name {
+		switch string(name) {
 		case "prompt_tokens":
 			u.Prompt = count(c)
 		case "completion_tokens":
 			u.Completion = count(c)
 		case "prompt_tokens_details", "completion_tokens_details":
-			object(c, func(name string) {
-				switch name {
-				case "cached_tokens":
-					u.Cached = count(c)
-				case "reasoning_tokens":
-					u.Reasoning = count(c)
-				default:
-					c.Skip()
-				}
-			})
+			u.details(c)
 		default:
 			c.Skip()
 		}
-	})
+	}
 	u.Cached = min(u.Cached, u.Prompt)
+}
+
+func (u *Usage) details(c *wire.Cursor) {
+	if !enter(c, '{') {
+		return
+	}
+	for name, more := c.Key(); more; name, more = c.Key() {
+		switch string(name) {
+		case "cached_tokens":
+			u.Cached = count(c)
+		case "reasoning_tokens":
+			u.Reasoning = count(c)
+		default:
+			c.Skip()
+		}
+	}
 }
 
 // count returns a number of tokens; 0 for any other value.
@@ -195,27 +224,3 @@ func count(c *wire.Cursor) int {
 	n, _ := c.Int()
 	return max(n, 0)
 }
-
-// EachChunk calls f with the data of each event. Comments are passed over, and so is [DONE].
-func EachChunk(events []byte, f func(data []byte) error) error {
-	for len(events) > 0 {
-		line := events
-		if i := bytes.IndexByte(events, '\n'); i >= 0 {
-			line, events = events[:i], events[i+1:]
-		} else {
-			events = nil
-		}
-		data, is := bytes.CutPrefix(line, []byte("data:"))
-		data = bytes.TrimSpace(data)
-		if !is || len(data) == 0 || string(data) == "[DONE]" {
-			continue
-		}
-		if err := f(data); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// AppendRaw appends a string whose inside is known.
-func AppendRaw(dst, inside []byte) []byte { return append(append(append(dst, '"'), inside...), '"') }

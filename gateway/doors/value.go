@@ -206,3 +206,6 @@ func AppendComma(dst []byte, open byte) []byte {
 	}
 	return dst
 }
+
+// AppendRaw appends a string whose inside is known.
+func AppendRaw(dst, inside []byte) []byte { return append(append(append(dst, '"'), inside...), '"') }

@@ -10,16 +10,16 @@ import (
 
 // Whole implements doors.Answer.
 func (a *Answer) Whole(body []byte) ([]byte, error) {
-	k := &a.chunk
+	k := &a.whole
 	if err := k.Read(body); err != nil {
 		return nil, err
 	}
 	a.out = append(append(a.out[:0], `{"id":"msg_`...), k.ID...)
 	a.out = append(append(a.out, `","type":"message","role":"assistant","model":"`...), k.Model...)
 	a.out = append(a.out, `","content":[`...)
-	a.whole(`{"type":"thinking","signature":"","thinking":"`, k.Reasoning)
-	a.whole(`{"type":"text","text":"`, k.Text)
-	a.whole(`{"type":"text","text":"`, k.Refusal)
+	a.wholeText(`{"type":"thinking","signature":"","thinking":"`, k.Reasoning)
+	a.wholeText(`{"type":"text","text":"`, k.Text)
+	a.wholeText(`{"type":"text","text":"`, k.Refusal)
 	for i := range k.Calls {
 		if err := a.wholeUse(&k.Calls[i], k.ID, i); err != nil {
 			return nil, err
@@ -33,16 +33,9 @@ func (a *Answer) Whole(body []byte) ([]byte, error) {
 // inputDepth is how deep the arguments of a call may nest.
 const inputDepth = 256
 
-// another puts a comma between two blocks.
-func (a *Answer) another() {
-	if a.out[len(a.out)-1] != '[' {
-		a.out = append(a.out, ',')
-	}
-}
-
-func (a *Answer) whole(opening string, raw []byte) {
+func (a *Answer) wholeText(opening string, raw []byte) {
 	if len(raw) > 0 {
-		a.another()
+		a.out = doors.AppendComma(a.out, '[')
 		a.out = append(append(append(a.out, opening...), raw...), `"}`...)
 	}
 }
@@ -56,7 +49,7 @@ func (a *Answer) wholeUse(c *doors.Call, message []byte, n int) error {
 	if input[0] != '{' || !wire.Valid(input, inputDepth) {
 		return fmt.Errorf("%w: the arguments of call %d are no JSON object", doors.ErrChunk, n)
 	}
-	a.another()
+	a.out = doors.AppendComma(a.out, '[')
 	a.out = append(appendCallID(append(a.out, `{"type":"tool_use","id":`...), c.ID, message, n), `,"name":`...)
 	a.out = append(doors.AppendRaw(a.out, c.Name), `,"input":`...)
 	a.out = append(append(a.out, input...), '}')

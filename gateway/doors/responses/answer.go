@@ -9,38 +9,27 @@ import (
 
 // Answer translates the answer to one request. It keeps what was said so far, which the last event says again.
 type Answer struct {
-	out   []byte
-	chunk doors.Chunk
-	echo  []byte // members of the response that repeat the request
+	out    []byte
+	blocks doors.Blocks
+	echo   []byte // members of the response that repeat the request
 
-	begun     bool
 	id, model []byte
 	created   int
-	sequence  int    // of the next event
-	open      kind   // the item that is open
-	index     int    // its place, or the next one's
-	call      int    // the engine's number of the call that is open, or of the last one
-	calls     int    // begun so far
-	callID    []byte // of the call that is open
-	name      []byte // its function's
-	said      []byte // of the item that is open: the inside of a string
-	items     []byte // that are done
-	finish    []byte // as the engine said
-	usage     doors.Usage
+	sequence  int         // of the next event
+	callID    []byte      // of the call that is open
+	name      []byte      // its function's
+	said      []byte      // of the item that is open: the inside of a string
+	items     []byte      // that are done
+	piece     doors.Chunk // an answer in one piece
 }
 
-// kind is what an item holds.
-type kind uint8
-
-const (
-	none kind = iota
-	message
-	thought
-	call
+var (
+	_ doors.Answer  = (*Answer)(nil)
+	_ doors.Speller = (*Answer)(nil)
 )
 
 // prefix is what the ids of each kind of item begin with.
-var prefix = [...]string{message: "msg_", thought: "rs_", call: "fc_"}
+var prefix = [...]string{doors.Text: "msg_", doors.Thought: "rs_", doors.Use: "fc_"}
 
 // echoOf returns the members of a response that repeat its request, each with a comma in front.
 func echoOf(m *[members]doors.Value) (out []byte) {
@@ -64,7 +53,7 @@ func echoOf(m *[members]doors.Value) (out []byte) {
 
 // begin notes what all of an answer have in common.
 func (a *Answer) begin(k *doors.Chunk) {
-	a.begun, a.created = true, k.Created
+	a.created = k.Created
 	a.id, a.model = append(a.id[:0], k.ID...), append(a.model[:0], k.Model...)
 }
 
@@ -76,7 +65,7 @@ func (a *Answer) response(dst []byte, status string) []byte {
 	switch {
 	case status != "incomplete":
 		dst = append(dst, "null"...)
-	case string(a.finish) == "length":
+	case string(a.blocks.Finish) == "length":
 		dst = append(dst, `{"reason":"max_output_tokens"}`...)
 	default:
 		dst = append(dst, `{"reason":"content_filter"}`...)
@@ -84,10 +73,10 @@ func (a *Answer) response(dst []byte, status string) []byte {
 	dst = append(append(append(dst, `,"model":"`...), a.model...), `","output":[`...)
 	dst = append(append(append(dst, a.items...), ']'), a.echo...)
 	dst = append(dst, `,"usage":`...)
-	if !a.usage.Known {
+	u := &a.blocks.Usage
+	if !u.Known {
 		return append(dst, "null}"...)
 	}
-	u := &a.usage
 	return fmt.Appendf(dst, `{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d},"output_tokens":%d,`+
 		`"output_tokens_details":{"reasoning_tokens":%d},"total_tokens":%d}}`,
 		u.Prompt, u.Cached, u.Completion, u.Reasoning, u.Prompt+u.Completion)
@@ -95,7 +84,7 @@ func (a *Answer) response(dst []byte, status string) []byte {
 
 // status returns how the answer ended.
 func (a *Answer) status() string {
-	switch string(a.finish) {
+	switch string(a.blocks.Finish) {
 	case "length", "content_filter":
 		return "incomplete"
 	}
@@ -104,13 +93,13 @@ func (a *Answer) status() string {
 
 // itemID appends the id of the item that is open, in quotes.
 func (a *Answer) itemID(dst []byte) []byte {
-	dst = append(append(append(append(dst, '"'), prefix[a.open]...), a.id...), '_')
-	return append(strconv.AppendInt(dst, int64(a.index), 10), '"')
+	dst = append(append(append(append(dst, '"'), prefix[a.blocks.Kind]...), a.id...), '_')
+	return append(strconv.AppendInt(dst, int64(a.blocks.Index), 10), '"')
 }
 
 // part appends the part of the item that is open, with what was said of it.
 func (a *Answer) part(dst, said []byte) []byte {
-	if a.open == thought {
+	if a.blocks.Kind == doors.Thought {
 		return append(append(append(dst, `{"type":"reasoning_text","text":"`...), said...), `"}`...)
 	}
 	return append(append(append(dst, `{"type":"output_text","annotations":[],"logprobs":[],"text":"`...), said...),
@@ -125,12 +114,12 @@ func (a *Answer) item(dst []byte, done bool) []byte {
 	}
 	dst = append(a.itemID(append(dst, `{"id":`...)), `,"status":"`...)
 	dst = append(append(dst, status...), `",`...)
-	switch a.open {
-	case call:
+	switch a.blocks.Kind {
+	case doors.Use:
 		dst = append(doors.AppendRaw(append(dst, `"type":"function_call","call_id":`...), a.callID), `,"name":`...)
 		dst = append(doors.AppendRaw(dst, a.name), `,"arguments":`...)
 		return append(doors.AppendRaw(dst, said), '}')
-	case thought:
+	case doors.Thought:
 		dst = append(dst, `"type":"reasoning","summary":[],"content":[`...)
 	default:
 		dst = append(dst, `"type":"message","role":"assistant","content":[`...)
@@ -147,45 +136,48 @@ func (a *Answer) kept() {
 		a.items = append(a.items, ',')
 	}
 	a.items = a.item(a.items, true)
-	a.open = none
-	a.index++
 }
 
 // names notes which call is open.
 func (a *Answer) names(c *doors.Call) {
 	a.callID, a.name = append(a.callID[:0], c.ID...), append(a.name[:0], c.Name...)
 	if len(c.ID) == 0 {
-		a.callID = fmt.Appendf(a.callID, "call_%s_%d", a.id, a.calls)
+		a.callID = fmt.Appendf(a.callID, "call_%s_%d", a.id, a.blocks.Calls)
 	}
-	a.call = c.Index
-	a.calls++
 }
 
 // Whole implements doors.Answer.
 func (a *Answer) Whole(body []byte) ([]byte, error) {
-	k := &a.chunk
+	k, b := &a.piece, &a.blocks
 	if err := k.Read(body); err != nil {
 		return nil, err
 	}
 	a.begin(k)
-	a.usage, a.finish, a.items, a.index, a.calls = k.Usage, k.Finish, a.items[:0], 0, 0
+	a.items = a.items[:0]
+	*b = doors.Blocks{Usage: k.Usage, Finish: k.Finish}
 	for _, of := range [...]struct {
-		kind kind
+		kind doors.Kind
 		said []byte
-	}{{thought, k.Reasoning}, {message, k.Text}, {message, k.Refusal}} {
+	}{{doors.Thought, k.Reasoning}, {doors.Text, k.Text}, {doors.Text, k.Refusal}} {
 		if len(of.said) > 0 {
-			a.open, a.said = of.kind, append(a.said[:0], of.said...)
-			a.kept()
+			a.wholeItem(of.kind, of.said)
 		}
 	}
 	for i := range k.Calls {
 		if len(k.Calls[i].Name) == 0 {
 			return nil, fmt.Errorf("%w: call %d has no name", doors.ErrChunk, i)
 		}
-		a.open, a.said = call, append(a.said[:0], k.Calls[i].Arguments...)
 		a.names(&k.Calls[i])
-		a.kept()
+		a.wholeItem(doors.Use, k.Calls[i].Arguments)
+		b.Calls++
 	}
 	a.out = a.response(a.out[:0], a.status())
 	return a.out, nil
+}
+
+// wholeItem adds an item of which everything is said.
+func (a *Answer) wholeItem(kind doors.Kind, said []byte) {
+	a.blocks.Kind, a.said = kind, append(a.said[:0], said...)
+	a.kept()
+	a.blocks.Index++
 }

@@ -16,7 +16,4 @@ const Path = "/v1/responses"
 // Door is the door of Responses.
 type Door struct{}
 
-var (
-	_ doors.Door   = Door{}
-	_ doors.Answer = (*Answer)(nil)
-)
+var _ doors.Door = Door{}
