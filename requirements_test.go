@@ -19,7 +19,7 @@ import (
 const requirements = "docs/requirements.md"
 
 var (
-	update     = flag.Bool("update", false, "write the tests that cite each requirement into "+requirements)
+	update     = flag.Bool("update", false, "write the tables of docs that are made of the code")
 	requireID  = regexp.MustCompile(`\b(?:MEGA|MOD[23]|GAIE|DYN)-\d\d\b`)
 	requireRow = regexp.MustCompile(
 		`(?m)^- \*\*([A-Z0-9]+-\d\d)\*\* (.+?)(?:\n  Code: (.*))?(?:\n  Tests: (.*))?$`)

@@ -67,7 +67,9 @@ func (s *Server) router() *gin.Engine {
 }
 
 // AdminHandler answers the operators' listener. With a token configured, everything on it needs the token.
-func (s *Server) AdminHandler() http.Handler {
+func (s *Server) AdminHandler() http.Handler { return front.Certain(s.operators().ServeHTTP, s.reject) }
+
+func (s *Server) operators() *gin.Engine {
 	e, o := api.NewEngine(s.refuse), &s.options
 	state := api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation}
 	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
@@ -94,7 +96,7 @@ func (s *Server) AdminHandler() http.Handler {
 	if o.Pprof {
 		api.Profiles(e)
 	}
-	return front.Certain(e.ServeHTTP, s.reject)
+	return e
 }
 
 // readiness answers /readyz, on both listeners.
