@@ -104,16 +104,19 @@ func TestAToolLoopIsNotSharedOut(t *testing.T) {
 // about.
 func TestWhatIsAddedToResultsEndsNoLoop(t *testing.T) {
 	const turn = `{"model":"octet","max_tokens":9,"messages":[{"role":"user","content":%q},` +
-		`{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"user","content":[` +
-		`{"type":"tool_result","tool_use_id":"t","content":"x"},{"type":"text","text":%q}]},{"role":"system","content":%[2]q}]}`
+		`{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"},` +
+		`{"type":"text","text":%q}]},{"role":"system","content":%[2]q}]}`
 	for _, kept := range []string{"0", "10"} {
 		w, _ := newShadowWorld(t, proseEngines(), "shadow.max_concurrent=0", "router.stickiness.margin=0",
 			"router.stickiness.per_1k_tokens=0", "router.stickiness.conversations="+kept)
 		for begun, want := range map[string]string{"0.90": "debug", "0.20": "systems"} {
 			added := far + map[string]string{"0.90": "0.10", "0.20": "0.95"}[begun]
-			resp, answer := w.Post("/v1/messages", fmt.Sprintf(turn, far+begun, added), "X-Session-Id", "begun at "+begun)
+			resp, answer := w.Post("/v1/messages", fmt.Sprintf(turn, far+begun, added), "X-Session-Id",
+				"begun at "+begun)
 			if got := resp.Header.Get("X-Specialist"); resp.StatusCode != 200 || got != want {
-				t.Errorf("%s conversations, begun %s: %d by %q, want %q: %s", kept, begun, resp.StatusCode, got, want, answer)
+				t.Errorf("%s conversations, begun %s: %d by %q, want %q: %s", kept, begun, resp.StatusCode, got, want,
+					answer)
 			}
 		}
 	}

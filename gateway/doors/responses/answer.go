@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 
@@ -13,11 +14,13 @@ type Answer struct {
 	blocks doors.Blocks
 	echo   []byte // members of the response that repeat the request
 
+	functions spaces // of the request
+
 	id, model []byte
 	created   int
 	sequence  int         // of the next event
 	callID    []byte      // of the call that is open
-	name      []byte      // its function's
+	function              // that it is of; without space if it is in no namespace
 	said      []byte      // of the item that is open: the inside of a string
 	items     []byte      // that are done
 	piece     doors.Chunk // an answer in one piece
@@ -118,7 +121,11 @@ func (a *Answer) item(dst []byte, done bool) []byte {
 	case doors.Use:
 		dst = append(doors.AppendRaw(append(dst, `"type":"function_call","call_id":`...), a.callID), `,"name":`...)
 		dst = append(doors.AppendRaw(dst, a.name), `,"arguments":`...)
-		return append(doors.AppendRaw(dst, said), '}')
+		dst = doors.AppendRaw(dst, said)
+		if a.space != nil {
+			dst = doors.AppendRaw(append(dst, `,"namespace":`...), a.space)
+		}
+		return append(dst, '}')
 	case doors.Thought:
 		dst = append(dst, `"type":"reasoning","summary":[],"content":[`...)
 	default:
@@ -140,7 +147,10 @@ func (a *Answer) kept() {
 
 // names notes which call is open.
 func (a *Answer) names(c *doors.Call) {
-	a.callID, a.name = append(a.callID[:0], c.ID...), append(a.name[:0], c.Name...)
+	a.callID, a.function = append(a.callID[:0], c.ID...), a.functions[string(c.Name)]
+	if a.space == nil {
+		a.name = bytes.Clone(c.Name)
+	}
 	if len(c.ID) == 0 {
 		a.callID = fmt.Appendf(a.callID, "call_%s_%d", a.id, a.blocks.Calls)
 	}

@@ -30,13 +30,14 @@ const (
 	tier
 	truncation
 	retention
+	clientMetadata
 	members
 )
 
 var names = [members]string{"model", "input", "instructions", "max_output_tokens", "temperature", "top_p", "stream",
 	"stream_options", "store", "background", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text",
 	"include", "metadata", "user", "prompt_cache_key", "safety_identifier", "service_tier", "truncation",
-	"prompt_cache_retention"}
+	"prompt_cache_retention", "client_metadata"}
 
 // passed are the members that a chat completion has by the same name, or by another.
 var passed = [...]struct {
@@ -54,6 +55,9 @@ type chat struct {
 	at     int   // the item that is being written; below 0 is the instructions
 	origin []int // of each message: the item that it was made of, the first of several
 	turn   turn  // the answer that is being put together
+
+	functions spaces   // nil without namespaces
+	plain     [][]byte // names of functions of no namespace; parts of the body
 }
 
 // Chat implements doors.Door.
@@ -62,7 +66,7 @@ func (Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(c.out, '}'), &Answer{echo: echoOf(m)}, nil
+	return append(c.out, '}'), &Answer{echo: echoOf(m), functions: c.functions}, nil
 }
 
 // rewrite returns what a body became, without its last brace, and its members.
@@ -141,6 +145,9 @@ func (c *chat) params(_ *doors.Value, m *[members]doors.Value) error {
 		if on, err := in[0].Flag(); err != nil || on {
 			return in[0].Untranslatable()
 		}
+	}
+	if about := &m[clientMetadata]; about.Raw != nil && about.Kind() != '{' { // a client says there what it is
+		return about.Invalid("must be an object")
 	}
 	streams, err := m[stream].Flag()
 	if streams {

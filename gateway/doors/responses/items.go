@@ -155,8 +155,9 @@ func (c *chat) thought(v *doors.Value) error {
 
 // call adds a call to the answer.
 func (c *chat) call(v *doors.Value) (err error) {
-	var m [6]doors.Value
-	if err := v.Members([]string{"type", "call_id", "name", "arguments", "id", "status"}, m[:]); err != nil {
+	var m [7]doors.Value
+	known := []string{"type", "call_id", "name", "arguments", "id", "status", "namespace"}
+	if err := v.Members(known, m[:]); err != nil {
 		return err
 	}
 	c.begin()
@@ -168,10 +169,12 @@ func (c *chat) call(v *doors.Value) (err error) {
 	if out, err = appendString(out, v, &m[1], "call_id", `,"type":"function","function":{`); err != nil {
 		return err
 	}
-	if out, err = appendString(append(out, `"name":`...), v, &m[2], "name", ","); err != nil {
+	name, err := called(v, &m[2], &m[6])
+	if err != nil {
 		return err
 	}
-	c.turn.calls, err = appendString(append(out, `"arguments":`...), v, &m[3], "arguments", "}}")
+	out = append(append(append(out, `"name":`...), name...), `,"arguments":`...)
+	c.turn.calls, err = appendString(out, v, &m[3], "arguments", "}}")
 	return err
 }
 

@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"bytes"
+
 	"octet/gateway/doors"
 	"octet/gateway/wire"
 )
@@ -11,6 +13,9 @@ func (c *chat) tools(_ *doors.Value, m *[members]doors.Value) error {
 		c.member("tools")
 		c.out = append(c.out, '[')
 		if err := m[tools].Each(c.tool); err != nil {
+			return err
+		}
+		if err := c.distinct(&m[tools]); err != nil {
 			return err
 		}
 		c.out = append(c.out, ']')
@@ -28,40 +33,51 @@ func (c *chat) tools(_ *doors.Value, m *[members]doors.Value) error {
 	if err != nil || kind != "function" {
 		return choice.Untranslatable()
 	}
-	var in [2]doors.Value
-	if err := choice.Members([]string{"type", "name"}, in[:]); err != nil {
+	var in [3]doors.Value
+	if err := choice.Members([]string{"type", "name", "namespace"}, in[:]); err != nil {
 		return err
 	}
+	name, err := called(choice, &in[1], &in[2])
 	c.member("tool_choice")
-	c.out, err = appendString(append(c.out, `{"type":"function","function":{"name":`...), choice, &in[1], "name", "}}")
+	c.out = append(append(append(c.out, `{"type":"function","function":{"name":`...), name...), "}}"...)
 	return err
 }
 
 var toolMembers = []string{"type", "name", "description", "parameters", "strict"}
 
-// tool writes one tool, which the client executes.
+// tool writes one tool, or a namespace of tools, which the client executes.
 func (c *chat) tool(v *doors.Value) error {
 	kind, err := v.Type()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case kind == "namespace":
+		return c.namespace(v)
+	case kind != "function":
+		return notExecuted(v)
 	}
-	if kind != "function" {
-		return v.Under("type").Refuse(wire.CodeUnsupportedParameter, "is no function: nothing here executes it")
-	}
+	return c.function(v, nil)
+}
+
+// notExecuted refuses a tool that the service behind the API executes.
+func notExecuted(v *doors.Value) error {
+	return v.Under("type").Refuse(wire.CodeUnsupportedParameter, "is no function: nothing here executes it")
+}
+
+// function writes one function, of a namespace if in is not nil.
+func (c *chat) function(v *doors.Value, in *group) error {
 	var m [5]doors.Value
 	if err := v.Members(toolMembers, m[:]); err != nil {
 		return err
 	}
-	c.out = doors.AppendComma(c.out, '[')
-	c.out = append(c.out, `{"type":"function","function":{"name":`...)
-	if c.out, err = appendString(c.out, v, &m[1], "name", ""); err != nil {
+	name, err := c.named(v, &m[1], in)
+	if err != nil {
 		return err
 	}
-	if m[2].Raw != nil {
-		if _, err := m[2].Text(); err != nil {
-			return err
-		}
-		c.set("description", m[2].Raw)
+	c.out = doors.AppendComma(c.out, '[')
+	c.out = append(append(c.out, `{"type":"function","function":{"name":`...), name...)
+	if err := c.describe(&m[2], in); err != nil {
+		return err
 	}
 	if m[3].Raw != nil {
 		if m[3].Kind() != '{' {
@@ -75,4 +91,25 @@ func (c *chat) tool(v *doors.Value) error {
 	}
 	c.out = append(c.out, "}}"...)
 	return err
+}
+
+// describe writes what a function does, after what its namespace is for.
+func (c *chat) describe(v *doors.Value, in *group) error {
+	var about, text []byte
+	if in != nil {
+		about = in.about
+	}
+	if v.Raw != nil {
+		var err error
+		if text, err = v.Text(); err != nil {
+			return err
+		}
+	}
+	if about != nil && text != nil {
+		about = append(bytes.Clone(about), `\n\n`...)
+	}
+	if about != nil || text != nil {
+		c.set("description", doors.AppendRaw(nil, append(bytes.Clone(about), text...)))
+	}
+	return nil
 }
