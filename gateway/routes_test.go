@@ -25,6 +25,7 @@ func TestTheAPIPageHasEveryEndpoint(t *testing.T) {
 	if !found {
 		t.Fatal("the page does not tell the listeners apart")
 	}
+	endpoints := regexp.MustCompile("`((?:GET|POST|PUT|DELETE) /[^`]*)` \\|")
 	s, _ := lanes(t)
 	s.metrics, s.seats = metrics.New("", "", ""), seats.New(s.now)
 	for listener, of := range map[string]struct {
@@ -32,7 +33,7 @@ func TestTheAPIPageHasEveryEndpoint(t *testing.T) {
 		engine *gin.Engine
 	}{"data": {data, s.router()}, "admin": {admin, s.operators()}} {
 		var told, served []string
-		for _, row := range regexp.MustCompile("`((?:GET|POST|PUT|DELETE) /[^`]*)` \\|").FindAllStringSubmatch(of.text, -1) {
+		for _, row := range endpoints.FindAllStringSubmatch(of.text, -1) {
 			told = append(told, row[1])
 		}
 		for _, route := range of.engine.Routes() {
