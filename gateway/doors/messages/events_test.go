@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"octet/gateway/doors"
+	"octet/gateway/doors/doorstest"
 )
 
 // chunks is a stream of a chat completion.
@@ -35,6 +36,9 @@ func outline(t *testing.T, events []byte) string {
 	var short []string
 	if err := grammar(events, &short); err != nil {
 		t.Errorf("%v in\n%s", err, events)
+	}
+	if _, err := doorstest.Messages(string(events)); err != nil {
+		t.Error(err)
 	}
 	return strings.Join(short, " ")
 }

@@ -9,6 +9,7 @@ import (
 
 	"octet/gateway/apierr"
 	"octet/gateway/doors"
+	"octet/gateway/doors/doorstest"
 	"octet/gateway/wire"
 )
 
@@ -131,6 +132,9 @@ func TestEventsOfAStream(t *testing.T) {
 		}
 		all = append([]byte(nil), all...)
 		all = append(all, a.Done()...)
+		if _, err := doorstest.Responses(string(all)); err != nil {
+			t.Error(err)
+		}
 		if got, err := grammar(all); err != nil || got != want {
 			t.Errorf("%v: %q, not %q\n%s", err, got, want, all)
 		}
