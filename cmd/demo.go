@@ -43,7 +43,7 @@ func demoCommand() *cobra.Command {
 	c.Flags().StringVar(&f.redis, "redis", "",
 		"carry cache events over the Redis server at this address instead of the embedded NATS")
 	c.Flags().DurationVar(&f.step, "step", 10*time.Millisecond, "one decode step of the emulated engines")
-	c.Flags().StringVar(&f.text, "text", emulator.TextProse, "what the emulated engines say: prose or index")
+	c.Flags().StringVar(&f.text, "text", emulator.TextProse, "what the emulated engines say: prose, tools or index")
 	c.Flags().StringArrayVar(&f.sets, "set", nil,
 		"override one key of the reference configuration: path=value; may be repeated")
 	return c

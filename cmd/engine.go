@@ -33,11 +33,31 @@ type engineFlags struct {
 	config                      emulator.Config
 }
 
+const engineHelp = `One emulated engine: OpenAI API over a real scheduler and paged KV pool, with a timing model.
+
+--text says what answers are:
+  index  token i of request R is ⟦R:i⟧
+  prose  C++ advice in the manner of the specialist that --model names
+  tools  prose; a request with tools is answered by calls, until their results have come; reasoning_effort and
+         response_format are kept to
+  tiny   words without sense, which a small transformer computes
+
+With --text tools the last message of the user may say what the answer is made of, as in
+"find the leak [[reasoning=12 text=8 calls=2]]":
+  reasoning=N  N tokens of reasoning ahead of all else (default by reasoning_effort)
+  text=N       N tokens of text, ahead of the calls if there are any
+  calls=N      N calls, at most 16; 0 is an answer of text (default 1 or 2)
+  args=N       N words in the first string of each call's arguments, or of a JSON answer
+  rounds=N     N answers with calls before an answer of text (default 1)
+  vary=1       the arguments tell the model's name; otherwise all models make the same calls
+What it does not say follows from the prompt.`
+
 func engineCommand() *cobra.Command {
 	var f engineFlags
 	c := &cobra.Command{
 		Use:   "engine",
 		Short: "One emulated engine: OpenAI API over a real scheduler and paged KV pool, with a timing model",
+		Long:  engineHelp,
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runEngine(cmd.Context(), f) },
 	}
@@ -65,7 +85,7 @@ func (f *engineFlags) defineEngine(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.config.SplitCharacters, "split-characters", false,
 		"some tokens are part of a character: their text comes with the next token's")
 	flags.StringVar(&f.config.Text, "text", "",
-		"what it says: index, prose or tiny (default index, with a tokenizer prose)")
+		"what it says: index, prose, tools or tiny (default index, with a tokenizer prose)")
 	flags.StringVar(&f.config.Tokenizer, "tokenizer", "",
 		"tokenizer.json whose ids are the engine's; it says prose then (default: a tokenizer of its own)")
 	flags.StringVar(&f.config.ChatTemplate, "chat-template", "",

@@ -94,6 +94,8 @@ func (an *answer) close() {
 // token is one token of one choice, ready to be written.
 type token struct {
 	choice *choice
+	part   part
+	call   int
 	text   []byte // valid until the next token; empty while a stop string may be beginning
 	id     uint32
 }
@@ -183,7 +185,11 @@ func (an *answer) token(c *choice, out core.Output) (token, error) {
 	if c.seq.fetched { // as vLLM counts them: whole blocks, and never the last token
 		c.cached = (len(an.ask.prompts[c.prompt].tokens) - 1) / an.e.cfg.BlockSize * an.e.cfg.BlockSize
 	}
-	text, stopped := c.stop.feed(c.text, out.Finish != core.NotFinished)
+	v := c.view(out.Finish != core.NotFinished)
+	text, stopped := v.text, false
+	if v.part == partText {
+		text, stopped = c.stop.feed(v.text, v.last)
+	}
 	switch {
 	case stopped:
 		c.finish = "stop"
@@ -194,7 +200,32 @@ func (an *answer) token(c *choice, out core.Output) (token, error) {
 		c.finish = "length"
 	}
 	an.e.metrics.token(c, len(an.ask.prompts[c.prompt].tokens))
-	return token{c, text, out.Token}, nil
+	return token{c, v.part, v.call, text, out.Token}, nil
+}
+
+// view returns what the client is shown of c's latest token, which is the last one of the answer or not.
+func (c *choice) view(last bool) view {
+	v := view{text: c.text, last: last}
+	if answer, more := c.seq.script.(*composed); more {
+		v = answer.views[c.tokens-1]
+		v.last = v.last || last
+	}
+	return v
+}
+
+// callID returns what a call of c is known by, the same at every replica.
+func (c *choice) callID(call int) string {
+	answer, _ := c.seq.script.(*composed)
+	return fmt.Sprintf("call_%016x%d", answer.seed, call)
+}
+
+// reason returns why c has ended, as clients are told; "" if it has not.
+func (c *choice) reason() string {
+	if answer, more := c.seq.script.(*composed); more && len(answer.calls) > 0 && c.finish == "stop" &&
+		c.tokens == answer.Len() {
+		return "tool_calls"
+	}
+	return c.finish
 }
 
 // usage adds up what the answer took: each prompt once, each choice's tokens.

@@ -29,6 +29,7 @@ type ask struct {
 	n       int   // choices a prompt
 	maxNew  []int // tokens to generate at most, a prompt each
 	body    *body
+	use     *toolUse // of tools and formats; nil but in TextTools
 
 	hint                    cacheHint // what the gateway believes to be cached of the prompt
 	prefiller, path, bearer string    // the engine that computes the prompt, and how it is asked; optional
@@ -47,6 +48,12 @@ func (e *Emulator) readAsk(r *http.Request, chat bool) (*ask, error) {
 	}
 	if err := a.body.refuse(); err != nil {
 		return nil, err
+	}
+	if chat && e.cfg.Text == TextTools {
+		var err error
+		if a.use, err = a.body.readToolUse(); err != nil {
+			return nil, err
+		}
 	}
 	a.hint = readHint(r.Header.Get(hintField))
 	a.model = a.body.Model
@@ -167,7 +174,7 @@ func (e *Emulator) answerLimit(a *ask, prompt int) (int, error) {
 		return 0, badRequest("prompt",
 			"This model's maximum context length is %d tokens. However, your request has %d input tokens. Please "+
 				"reduce the length of the input messages.", e.cfg.MaxModelLen, prompt)
-	case asked == nil && e.cfg.Text != TextProse:
+	case asked == nil && !e.cfg.prose():
 		return min(room, endlessMaxNew), nil
 	case asked == nil:
 		return room, nil
@@ -211,6 +218,8 @@ func (e *Emulator) speak(a *ask, p prompt, choice int) script {
 		return nil
 	case TextIndex:
 		return indexScript{request: a.id, from: spoken(p.text, a.id, from)}
+	case TextTools:
+		return e.compose(a, p, choice)
 	default:
 		return e.writer.answer(e.codec, p.earlier(e.codec, from), a.variant(choice%a.n), from)
 	}

@@ -15,8 +15,8 @@ import (
 
 const maxBody = 64 << 20 // bytes
 
-// body is what a completion or chat request may say. Fields that change nothing about emulated text (tool_choice,
-// response_format, …) and fields that are unknown are accepted and have no effect, as with vLLM.
+// body is what a completion or chat request may say. Fields that change nothing about emulated text and fields that
+// are unknown are accepted and have no effect, as with vLLM. Tools are called, and formats kept to, by TextTools alone.
 type body struct {
 	Model    string         `json:"model"`
 	Prompt   jsontext.Value `json:"prompt"`
@@ -40,7 +40,12 @@ type body struct {
 	// the answer goes on with its token number ContinueFrom.
 	ContinueFrom int `json:"continue_from"`
 
-	Tools        jsontext.Value `json:"tools"`
+	Tools         jsontext.Value `json:"tools"`
+	ToolChoice    jsontext.Value `json:"tool_choice"`
+	ParallelCalls *bool          `json:"parallel_tool_calls"`
+	Format        jsontext.Value `json:"response_format"`
+	Effort        string         `json:"reasoning_effort"`
+
 	TemplateArgs jsontext.Value `json:"chat_template_kwargs"`
 
 	ReturnTokenIDs bool `json:"return_token_ids"`
@@ -61,9 +66,10 @@ type streamOptions struct {
 
 // turn is one message; its content is a string, null, or a list of parts.
 type turn struct {
-	Role    string   `json:"role"`
-	Content content  `json:"content"`
-	Calls   []called `json:"tool_calls"`
+	Role      string   `json:"role"`
+	Content   content  `json:"content"`
+	Reasoning string   `json:"reasoning_content"` // shown of an answer that is continued, in TextTools
+	Calls     []called `json:"tool_calls"`
 
 	raw jsontext.Value // as it came
 }
@@ -112,6 +118,18 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// begun returns what stands ahead of the text of an answer that is to be continued: its reasoning, which is at its end
+// where there is text.
+func (t *turn) begun() string {
+	switch {
+	case t.Reasoning == "":
+		return ""
+	case t.Content == "":
+		return thinkOpen + t.Reasoning
+	}
+	return thinkOpen + t.Reasoning + thinkShut
+}
+
 // words is a string or a list of strings.
 type words []string
 
@@ -149,6 +167,8 @@ func (b *body) chat() ([]engine.Message, engine.Ending) {
 	messages = showTools(messages, b.Tools)
 	switch {
 	case b.ContinueFinalMessage:
+		last := &messages[len(messages)-1]
+		last.Content = b.Messages[len(b.Messages)-1].begun() + last.Content
 		return messages, engine.ContinueLast
 	case b.AddGenerationPrompt != nil && !*b.AddGenerationPrompt:
 		return messages, engine.Closed

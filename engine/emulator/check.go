@@ -3,7 +3,14 @@ package emulator
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 )
+
+var textModes = []string{TextIndex, TextProse, TextTools, TextTiny}
+
+// prose reports whether answers are prose, which ends by itself.
+func (c Config) prose() bool { return c.Text == TextProse || c.Text == TextTools }
 
 // check returns every fault of a Config that has its defaults.
 func (c Config) check() error {
@@ -13,13 +20,12 @@ func (c Config) check() error {
 			faults = append(faults, fmt.Errorf("%w: %s", ErrConfig, fmt.Sprintf(format, args...)))
 		}
 	}
-	bad(c.Text != TextTiny && c.Text != TextIndex && c.Text != TextProse, "text mode %q is none of index, prose, tiny",
-		c.Text)
+	bad(!slices.Contains(textModes, c.Text), "text mode %q is none of %s", c.Text, strings.Join(textModes, ", "))
 	bad(c.Text == TextTiny && c.Blocks*c.BlockSize > maxTinyTokens, "a tiny model of %d tokens, more than %d",
 		c.Blocks*c.BlockSize, maxTinyTokens)
 	bad(c.Text != TextTiny && (c.Draft != 0 || c.Hybrid), "draft or hybrid in text mode %q", c.Text)
 	bad(c.Mode != "" && c.Mode != ModePrefill && c.Mode != ModeDecode, "mode %q is neither prefill nor decode", c.Mode)
-	bad(c.Tokenizer != "" && c.Text != TextProse, "a tokenizer in text mode %q, which has tokens of its own", c.Text)
+	bad(c.Tokenizer != "" && !c.prose(), "a tokenizer in text mode %q, which has tokens of its own", c.Text)
 	bad(c.Tokenizer == "" && c.ChatTemplate != "", "a chat template without a tokenizer")
 	bad(c.Draft < 0 || c.Draft > maxDraft, "a draft of %d tokens, of at most %d", c.Draft, maxDraft)
 	bad(c.BlockSize < 1 || c.Blocks < 1, "a pool of %d blocks of %d tokens", c.Blocks, c.BlockSize)

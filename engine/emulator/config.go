@@ -19,6 +19,7 @@ var ErrConfig = errors.New("emulator: invalid config")
 const (
 	TextIndex = "index" // token i of request R is ⟦R:i⟧
 	TextProse = "prose" // readable C++ answers in the manner of the specialist that Model names
+	TextTools = "tools" // prose, with calls of the tools that a request has, reasoning, and JSON where a format is asked
 	// what a transformer with random weights says: words without sense that follow from every token before
 	TextTiny = "tiny"
 )
@@ -54,10 +55,10 @@ type Config struct {
 	// PrefillerTimeout is how long the engine that a request names may take to compute its prompt; default 5 s.
 	PrefillerTimeout time.Duration
 	// Tokenizer is the path of a tokenizer.json, whose ids are then the engine's; "" is the emulators' own tokenizer.
-	// ChatTemplate is that of its template, "" the one beside it. It says prose.
+	// ChatTemplate is that of its template, "" the one beside it. It says prose, or calls tools.
 	Tokenizer, ChatTemplate string
 
-	Text  string // TextIndex (default), TextProse or TextTiny
+	Text  string // TextIndex (default), TextProse, TextTools or TextTiny
 	Draft int    // TextTiny: tokens guessed and verified in a step of a sequence; zero means no draft
 	// TextTiny: one of the layers is an SSM, so that nothing is shared and a victim's state is copied to host memory
 	Hybrid       bool

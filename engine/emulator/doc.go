@@ -5,7 +5,7 @@
 //	HTTP ──▶ ask ──▶ scheduler.Loop ──Batch──▶ stepper.Step   asks the model, and takes as long as the batch would
 //	 ▲                │   │    ▲                  │
 //	 │            tokens  │    └──── Results ─────┤
-//	 └── wire ◀── answer ◀┘                       ├─▶ scriptedModel   index, prose: each sequence's script
+//	 └── wire ◀── answer ◀┘                       ├─▶ scriptedModel   index, prose, tools: each sequence's script
 //	  (faults)        └─ block events ──▶ outbox  └─▶ tinyModel   a transformer over the batch's block tables
 //	                                        └──▶ events.Publisher
 //
@@ -14,6 +14,12 @@
 // tinyModel answers follows from all tokens before, from the adapter and from the request's temperature, top_p and
 // seed; without a temperature it is greedy. It is the same with and without prefix reuse, neighbours, chunks,
 // preemption and drafts if, and only if, the paging is right. Its time counts as part of the step's.
+//
+// In TextTools a script is made of segments: reasoning, text and calls, with the template's marks between them, which
+// are tokens that no client sees. Which there are follows from the request's tools, tool_choice, reasoning_effort and
+// response_format, from the prompt, and from a directive in the last user's message, as [[reasoning=12 text=8 calls=2]].
+// A continued answer goes on at its token, except that JSON begins anew: as with engines, a grammar starts with the
+// first token that is generated.
 //
 // A prompt may be computed by one engine for another: its keys and values wait beside the pool, for a lease, until the
 // other fetches them over HTTP, by vLLM's kv_transfer_params or in a room as SGLang's pairs do. An engine that cannot

@@ -83,6 +83,21 @@ func (r *rig) ask(path, id, body string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
+// spoken is a message, or a part of one.
+type spoken struct {
+	Role, Content string
+	Reasoning     string `json:"reasoning_content"`
+	Calls         []struct {
+		Index    int    `json:"index"`
+		ID       string `json:"id"`
+		Type     string `json:"type"`
+		Function struct {
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+}
+
 // reply is what both routes answer, whole or as one chunk.
 type reply struct {
 	ID      string
@@ -91,8 +106,8 @@ type reply struct {
 	Choices []struct {
 		Index        int
 		Text         string
-		Message      struct{ Role, Content string }
-		Delta        struct{ Role, Content string }
+		Message      spoken
+		Delta        spoken
 		FinishReason *string `json:"finish_reason"`
 		IDs          []int   `json:"token_ids"`
 		Prompt       []int   `json:"prompt_token_ids"`

@@ -19,6 +19,7 @@ var manners embed.FS
 // answerWriter writes the answers of one specialist, of 40 to 160 tokens. An answer depends on the prompt and its
 // variant alone, so that every replica would give the same one, and go on with another's.
 type answerWriter struct {
+	model             string
 	open, code, close []string   // code with its fences
 	words             []wordList // in file order, so that the same seed draws the same words
 }
@@ -32,19 +33,19 @@ type wordList struct {
 func newAnswerWriter(model string) *answerWriter {
 	for _, name := range [...]string{"template", "stl", "algo", "memory", "concurrency", "systems", "build", "debug"} {
 		if strings.Contains(strings.ToLower(model), name) {
-			return readAnswerWriter(name)
+			return readAnswerWriter(model, name)
 		}
 	}
-	return readAnswerWriter("generic")
+	return readAnswerWriter(model, "generic")
 }
 
-// readAnswerWriter reads one embedded file; that it can is proven by a test.
-func readAnswerWriter(name string) *answerWriter {
+// readAnswerWriter reads one embedded file for a model; that it can is proven by a test.
+func readAnswerWriter(model, name string) *answerWriter {
 	text, err := manners.ReadFile("prose/" + name + ".txt")
 	if err != nil {
 		panic(fmt.Sprintf("emulator: %v", err))
 	}
-	a := new(answerWriter)
+	a := &answerWriter{model: model}
 	for _, section := range strings.Split("\n"+string(text), "\n== ")[1:] {
 		head, content, _ := strings.Cut(section, "\n")
 		content = strings.Trim(content, "\n")
@@ -66,13 +67,18 @@ func readAnswerWriter(name string) *answerWriter {
 
 // answer returns the script of the answer to p, from its token number from on.
 func (a *answerWriter) answer(t codec, p prompt, variant uint64, from int) script {
+	return newTextScript(t, []byte(a.prose(p, variant)), from)
+}
+
+// prose returns the text of the answer to p.
+func (a *answerWriter) prose(p prompt, variant uint64) string {
 	rng := rand.New(rand.NewPCG(draw(p.tokens, variant), variant))
 	text := pick(rng, a.open) + "\n\n" + pick(rng, a.code) + "\n\n" + pick(rng, a.close) + "\n"
 	slots := []string{"{topic}", topic(p.text)}
 	for _, w := range a.words {
 		slots = append(slots, w.slot, pick(rng, w.choices))
 	}
-	return newTextScript(t, []byte(strings.NewReplacer(slots...).Replace(text)), from)
+	return strings.NewReplacer(slots...).Replace(text)
 }
 
 // draw returns what a prompt's answer is drawn by, whatever blocks are called: xxh3 of its tokens as little-endian

@@ -71,9 +71,11 @@ func (an *answer) streamed(ctx context.Context, x *wire) error {
 		if s.chat && c.tokens == 1 {
 			x.send(s.opening(c)) // by itself, as engines do: a client may read it long before the token
 		}
+		if c.pack.breaks(t) {
+			x.send(s.event(c, c.pack.take(true, "")))
+		}
 		if c.pack.add(t, interval, an.e.cfg.SplitCharacters) {
-			text, ids := c.pack.take(c)
-			x.send(s.event(c, text, ids))
+			x.send(s.event(c, c.pack.take(false, c.reason())))
 		}
 		return nil
 	})
@@ -92,9 +94,9 @@ func (an *answer) streamed(ctx context.Context, x *wire) error {
 
 // whole writes the answer in one piece, when all of it exists.
 func (an *answer) whole(ctx context.Context, x *wire) error {
-	texts := make([][]byte, len(an.choices))
+	all := make([]told, len(an.choices))
 	err := an.each(ctx, func(t token) error {
-		texts[t.choice.index] = append(texts[t.choice.index], t.text...)
+		all[t.choice.index].add(t)
 		if an.ask.body.ReturnTokenIDs {
 			t.choice.ids = append(t.choice.ids, t.id)
 		}
@@ -106,21 +108,21 @@ func (an *answer) whole(ctx context.Context, x *wire) error {
 	if err := an.handInRoom(ctx); err != nil {
 		return err
 	}
-	return x.finish(mustJSON(an.document(texts)))
+	return x.finish(mustJSON(an.document(all)))
 }
 
 // document returns the body of an answer that is not streamed.
-func (an *answer) document(texts [][]byte) *whole {
+func (an *answer) document(all []told) *whole {
 	d := &whole{ID: an.ask.answerID(), Object: "text_completion", Created: time.Now().Unix(), Model: an.ask.model,
 		Usage: an.usage(), Transfer: an.transferReply()}
 	if an.ask.chat {
 		d.Object = "chat.completion"
 	}
 	for _, c := range an.choices {
-		text := string(texts[c.index])
-		wc := wholeChoice{Index: c.index, Logprobs: []byte("null"), Finish: c.finish, IDs: c.ids}
+		text := string(all[c.index].text)
+		wc := wholeChoice{Index: c.index, Logprobs: []byte("null"), Finish: c.reason(), IDs: c.ids}
 		if an.ask.chat {
-			wc.Message = &message{Role: "assistant", Content: text}
+			wc.Message = all[c.index].message()
 		} else {
 			wc.Text = &text
 		}

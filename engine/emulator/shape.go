@@ -57,32 +57,59 @@ func (s *shape) opening(c *choice) []byte {
 	return s.buf
 }
 
-// event returns the chunk of some tokens of a choice, the last of which has come just now.
-func (s *shape) event(c *choice, text []byte, ids []uint32) []byte {
+// event returns the chunk that brings d of a choice.
+func (s *shape) event(c *choice, d delta) []byte {
 	s.buf = s.buf[:0]
 	s.open(c.index)
 	if s.chat {
-		s.buf = append(quoted(append(s.buf, `"delta":{"content":`...), text), '}')
+		s.delta(c, d)
 	} else {
-		s.buf = quoted(append(s.buf, `"text":`...), text)
+		s.buf = quoted(append(s.buf, `"text":`...), d.text)
 	}
 	s.buf = append(s.buf, `,"logprobs":null,"finish_reason":`...)
-	if c.finish == "" {
+	if d.finish == "" {
 		s.buf = append(s.buf, `null`...)
 	} else {
-		s.buf = append(append(append(s.buf, '"'), c.finish...), '"')
+		s.buf = append(append(append(s.buf, '"'), d.finish...), '"')
 	}
 	if !s.chat {
 		var prompt []uint32
-		if c.tokens == len(ids) {
+		if d.tokens == len(d.ids) {
 			prompt = s.ask.prompts[c.prompt].tokens
 		}
 		s.list(`,"prompt_token_ids":`, prompt)
 	}
-	s.list(`,"token_ids":`, ids)
+	s.list(`,"token_ids":`, d.ids)
 	s.buf = append(s.buf, `}]`...)
-	s.closed(c, c.tokens)
+	s.closed(c, d.tokens)
 	return s.buf
+}
+
+// delta adds what a chat's chunk brings: a call's first with its id and name, the others with arguments alone.
+func (s *shape) delta(c *choice, d delta) {
+	s.buf = append(s.buf, `"delta":{`...)
+	switch d.part {
+	case partText:
+		s.buf = quoted(append(s.buf, `"content":`...), d.text)
+	case partReasoning:
+		s.buf = quoted(append(s.buf, `"reasoning_content":`...), d.text)
+	case partName:
+		s.toolCall(d.call)
+		s.buf = quoted(append(s.buf, `"id":`...), c.callID(d.call))
+		s.buf = append(append(s.buf, `,"type":"function","function":{"name":`...), d.text...)
+		s.buf = append(s.buf, `,"arguments":""}}]`...)
+	case partArguments:
+		s.toolCall(d.call)
+		s.buf = quoted(append(s.buf, `"function":{"arguments":`...), d.text)
+		s.buf = append(s.buf, `}}]`...)
+	case partUnseen:
+	}
+	s.buf = append(s.buf, '}')
+}
+
+func (s *shape) toolCall(call int) {
+	s.buf = strconv.AppendInt(append(s.buf, `"tool_calls":[{"index":`...), int64(call), 10)
+	s.buf = append(s.buf, ',')
 }
 
 // list adds a member with token ids; null where there are none or they were not asked for.
@@ -162,7 +189,50 @@ type wholeChoice struct {
 }
 
 type message struct {
-	Role    string  `json:"role"`
-	Content string  `json:"content"`
-	Refusal *string `json:"refusal"`
+	Role      string      `json:"role"`
+	Content   *string     `json:"content"` // null if the answer is calls alone
+	Refusal   *string     `json:"refusal"`
+	Reasoning string      `json:"reasoning_content,omitzero"`
+	Calls     []wholeCall `json:"tool_calls,omitzero"`
+}
+
+// wholeCall is a call of a function.
+type wholeCall struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      jsontext.Value `json:"name"`
+		Arguments string         `json:"arguments"`
+	} `json:"function"`
+}
+
+// told is what the tokens of one choice are, put together.
+type told struct {
+	text, reasoning []byte
+	calls           []wholeCall
+}
+
+func (w *told) add(t token) {
+	switch t.part {
+	case partText:
+		w.text = append(w.text, t.text...)
+	case partReasoning:
+		w.reasoning = append(w.reasoning, t.text...)
+	case partName:
+		call := wholeCall{ID: t.choice.callID(t.call), Type: "function"}
+		call.Function.Name = append(call.Function.Name, t.text...)
+		w.calls = append(w.calls, call)
+	case partArguments:
+		w.calls[len(w.calls)-1].Function.Arguments += string(t.text)
+	case partUnseen:
+	}
+}
+
+// message returns the whole as a chat's.
+func (w *told) message() *message {
+	m := &message{Role: "assistant", Reasoning: string(w.reasoning), Calls: w.calls}
+	if text := string(w.text); text != "" || len(w.calls) == 0 {
+		m.Content = &text
+	}
+	return m
 }
