@@ -130,7 +130,8 @@ func wholeText(text []byte, once, ended bool) int {
 
 // compose returns the script of one choice of a, whose answer may be more than text.
 func (e *Emulator) compose(a *ask, p prompt, choice int) script {
-	from, whole := a.body.ContinueFrom, p
+	var whole prompt
+	from := a.body.ContinueFrom
 	switch {
 	case a.use == nil:
 		return e.writer.answer(e.codec, p.earlier(e.codec, from), a.variant(choice%a.n), from)

@@ -19,7 +19,8 @@ var ErrConfig = errors.New("emulator: invalid config")
 const (
 	TextIndex = "index" // token i of request R is ⟦R:i⟧
 	TextProse = "prose" // readable C++ answers in the manner of the specialist that Model names
-	TextTools = "tools" // prose, with calls of the tools that a request has, reasoning, and JSON where a format is asked
+	// prose, with calls of the tools that a request has, reasoning, and JSON where a format is asked for
+	TextTools = "tools"
 	// what a transformer with random weights says: words without sense that follow from every token before
 	TextTiny = "tiny"
 )

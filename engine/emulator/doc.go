@@ -17,7 +17,7 @@
 //
 // In TextTools a script is made of segments: reasoning, text and calls, with the template's marks between them, which
 // are tokens that no client sees. Which there are follows from the request's tools, tool_choice, reasoning_effort and
-// response_format, from the prompt, and from a directive in the last user's message, as [[reasoning=12 text=8 calls=2]].
+// response_format, from the prompt, and from a directive in the last user's message, as in "[[reasoning=12 calls=2]]".
 // A continued answer goes on at its token, except that JSON begins anew: as with engines, a grammar starts with the
 // first token that is generated.
 //

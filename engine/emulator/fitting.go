@@ -184,8 +184,8 @@ func (f *fitting) text(s *schema) string {
 }
 
 // stringWords are the words of strings.
-var stringWords = []string{"src/", "include", "vector", "allocator", "line", "--build", "tests", "const&", "header", "the", "of",
-	"lock_guard", "\"quoted\"", "a\\b", "42", "main.cpp", "to", "and", "leak", "noexcept"}
+var stringWords = []string{"src/", "include", "vector", "allocator", "line", "--build", "tests", "const&", "header",
+	"the", "of", "lock_guard", "\"quoted\"", "a\\b", "42", "main.cpp", "to", "and", "leak", "noexcept"}
 
 // referred returns what a reference within the root is to.
 func (f *fitting) referred(ref string) jsontext.Value {

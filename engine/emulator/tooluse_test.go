@@ -17,8 +17,9 @@ import (
 const agentTools = `[
 	{"type":"function","function":{"name":"read_file","parameters":{"type":"object","required":["path"],"properties":{
 		"path":{"type":"string"},"lines":{"type":"integer","minimum":3,"maximum":9}}}}},
-	{"type":"function","function":{"name":"naïve","parameters":{"type":"object","required":["mode","deep"],"properties":{
-		"mode":{"enum":["größe","b"]},"on":{"type":"boolean"},"list":{"type":"array","minItems":2,"items":{"type":"number"}},
+	{"type":"function","function":{"name":"naïve","parameters":{"type":"object","required":["mode","deep"],
+		"properties":{"mode":{"enum":["größe","b"]},"on":{"type":"boolean"},
+		"list":{"type":"array","minItems":2,"items":{"type":"number"}},
 		"deep":{"$ref":"#/$defs/d"},"free":{"anyOf":[{"type":"null"},{"type":"string"}]}},
 		"$defs":{"d":{"type":["object","null"],"properties":{"x":{"const":7}}}}}}}]`
 
@@ -30,7 +31,8 @@ func toolsEngine(t testing.TB) *rig {
 
 // agentBody is a request with both tools, in which the user says this, and what comes behind the messages.
 func agentBody(user, more string) string {
-	return fmt.Sprintf(`{"model":"debug","messages":[{"role":"user","content":%q}],"tools":%s%s}`, user, agentTools, more)
+	return fmt.Sprintf(`{"model":"debug","messages":[{"role":"user","content":%q}],"tools":%s%s}`, user, agentTools,
+		more)
 }
 
 // joined puts the deltas of choice 0 together, each of which must be of one kind.
@@ -168,7 +170,7 @@ func TestAToolLoopFindsItsOwnCallsInTheCache(t *testing.T) {
 		turn := map[string]any{"role": "assistant", "content": m.Content, "tool_calls": m.Calls}
 		messages = append(messages, turn)
 		for _, k := range m.Calls {
-			messages = append(messages, map[string]any{"role": "tool", "tool_call_id": k.ID, "content": "nothing there"})
+			messages = append(messages, map[string]any{"role": "tool", "tool_call_id": k.ID, "content": "nothing"})
 		}
 	}
 }
