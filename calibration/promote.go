@@ -26,10 +26,10 @@ const (
 	Wait    Advice = "wait" // too little is known
 )
 
-func (e *evidence) promotions(least int) []Promotion {
+func (o *opinions) promotions(least int) []Promotion {
 	all := []Promotion{}
-	for _, d := range sortedDuels(e.duels) {
-		all = append(all, e.duels[d].promotion(d, least))
+	for _, d := range sortedDuels(o.duels) {
+		all = append(all, o.duels[d].promotion(d, least))
 	}
 	return all
 }

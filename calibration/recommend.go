@@ -20,26 +20,26 @@ type Recommendation struct {
 
 // recommend looks for the confidence from which on fewer than the goal's share of second opinions differ, under a rate
 // that can only fall with confidence. Its interval is a bootstrap's.
-func (e *evidence) recommend(g Goal) Recommendation {
-	if n := len(e.samples); n < g.MinSamples {
+func (o *opinions) recommend(g Goal) Recommendation {
+	if n := len(o.samples); n < g.MinSamples {
 		return Recommendation{Why: fmt.Sprintf("%d comparisons, at least %d are needed", n, g.MinSamples)}
 	}
-	sorted := slices.Clone(e.samples)
+	sorted := slices.Clone(o.samples)
 	slices.SortFunc(sorted, func(a, b sample) int { return cmp.Compare(a.confidence, b.confidence) })
-	at := e.crossing(sorted, g)
-	low, high := e.interval(sorted, g)
-	r := Recommendation{Threshold: &at, Low: &low, High: &high, Censored: at >= e.highest}
+	at := o.crossing(sorted, g)
+	low, high := o.interval(sorted, g)
+	r := Recommendation{Threshold: &at, Low: &low, High: &high, Censored: at >= o.in.highest}
 	r.Why = fmt.Sprintf("from %.3f on, fewer than %.0f %% of second opinions differ", at, 100*g.Disagreement)
 	if r.Censored {
 		r.Why = fmt.Sprintf(
 			"up to %.3f, the highest threshold that was in force, at least %.0f %% differ: try a higher one for a time",
-			e.highest, 100*g.Disagreement)
+			o.in.highest, 100*g.Disagreement)
 	}
 	return r
 }
 
 // interval returns where 95 % of the crossings of resamples are.
-func (e *evidence) interval(sorted []sample, g Goal) (low, high float64) {
+func (o *opinions) interval(sorted []sample, g Goal) (low, high float64) {
 	random := rand.New(rand.NewPCG(g.Seed, uint64(len(sorted))))
 	found := make([]float64, g.Resamples)
 	times := make([]int, len(sorted))
@@ -55,7 +55,7 @@ func (e *evidence) interval(sorted []sample, g Goal) (low, high float64) {
 				drawn = append(drawn, sorted[j])
 			}
 		}
-		found[i] = e.crossing(drawn, g)
+		found[i] = o.crossing(drawn, g)
 	}
 	slices.Sort(found)
 	return found[len(found)*25/1000], found[min(len(found)*975/1000, len(found)-1)]
@@ -64,7 +64,7 @@ func (e *evidence) interval(sorted []sample, g Goal) (low, high float64) {
 // crossing returns the confidence from which on the fitted rate of disagreement is below the goal; the highest
 // threshold where that is not seen of enough samples. The fit is the best one that does not rise (pool adjacent
 // violators). samples are sorted by confidence.
-func (e *evidence) crossing(samples []sample, g Goal) float64 {
+func (o *opinions) crossing(samples []sample, g Goal) float64 {
 	left := len(samples)
 	for _, b := range falling(samples) {
 		if b.rate() < g.Disagreement && left >= g.MinSamples {
@@ -72,7 +72,7 @@ func (e *evidence) crossing(samples []sample, g Goal) float64 {
 		}
 		left -= b.n
 	}
-	return e.highest
+	return o.in.highest
 }
 
 // block is a run of samples with one rate.

@@ -69,6 +69,16 @@ type Text struct {
 	Bytes  int    `json:"bytes"`
 	Finish string `json:"finish,omitempty"` // of an answer
 	Text   string `json:"text,omitempty"`
+	// of an answer: its tool calls, in the order in which they came
+	Calls []CallText `json:"calls,omitempty"`
+}
+
+// CallText stands for a tool call as Text does for a text.
+type CallText struct {
+	Hash      string `json:"hash"`  // of its name and arguments
+	Bytes     int    `json:"bytes"` // likewise
+	Name      string `json:"name,omitempty"`
+	Arguments string `json:"arguments,omitempty"`
 }
 
 // Buckets are those of a Tally: bucket i counts confidences in [i, i+1) hundredths, the last one 1 itself too.
@@ -115,13 +125,17 @@ func Parse(line []byte) (Record, error) {
 
 func (r *Record) check() error {
 	switch {
-	case r.Example != nil && (!r.Example.Class.known() || !probable(r.Example.Confidence) ||
+	case r.Example != nil && (!r.Example.known() || !probable(r.Example.Confidence) ||
 		!(r.Example.Threshold >= 0 && r.Example.Threshold <= 1)):
-		return fmt.Errorf("%w: an example of class %.32q", ErrRecord, r.Example.Class)
+		return fmt.Errorf("%w: an example of class %.32q, form %.32q, calls %.32q", ErrRecord, r.Example.Class,
+			r.Example.Form, r.Example.Calls)
 	case r.Verdict != nil && !probable(r.Verdict.Confidence):
 		return fmt.Errorf("%w: a verdict with the confidence %v", ErrRecord, *r.Verdict.Confidence)
 	}
 	return nil
 }
+
+// known reports whether a comparison is one of those that are made.
+func (c *Comparison) known() bool { return c.Class.known() && c.Form.known() && c.Calls.known() }
 
 func probable(p *float64) bool { return p == nil || *p >= 0 && *p <= 1 }

@@ -35,17 +35,27 @@ type Report struct {
 	Intents []IntentReport `json:"intents"`
 }
 
-// IntentReport is what it says of one intent.
+// IntentReport is what it says of one intent: of answers that are text, and apart from those of the other forms, which
+// one threshold serves with them.
 type IntentReport struct {
-	Intent      string          `json:"intent"`
-	Requests    uint64          `json:"requests"` // that the classifier decided, shadowed or not
-	Comparisons int             `json:"comparisons"`
-	Threshold   float64         `json:"threshold"` // last in force
+	Intent    string  `json:"intent"`
+	Requests  uint64  `json:"requests"`  // that the classifier decided, shadowed or not
+	Threshold float64 `json:"threshold"` // last in force
+	FormReport
+	ToolCalls   *FormReport `json:"tool_calls,omitempty"` // at least one of the two answers calls tools
+	JSON        *FormReport `json:"json,omitempty"`       // the request asked for JSON
+	Correctness []PassRate  `json:"correctness"`
+}
+
+// FormReport is what second opinions on answers of one form say.
+type FormReport struct {
+	Comparisons int             `json:"comparisons"`       // that a threshold caused
+	Classes     map[Class]int   `json:"classes,omitempty"` // of all comparisons
+	Calls       map[Match]int   `json:"calls,omitempty"`   // how tool calls related, of all comparisons
 	Reliability Reliability     `json:"reliability"`
 	Thresholds  []ThresholdCost `json:"thresholds"`
 	Recommended Recommendation  `json:"recommended"`
 	Promotions  []Promotion     `json:"promotions"`
-	Correctness []PassRate      `json:"correctness"`
 }
 
 // Report says what s is evidence of. The same records and goal give the same Report.
@@ -61,17 +71,31 @@ func (s *Study) Report(g Goal) (Report, error) {
 }
 
 func (e *evidence) report(name string, g Goal) IntentReport {
-	r := IntentReport{Intent: name, Comparisons: len(e.samples), Threshold: e.threshold}
+	r := IntentReport{Intent: name, Threshold: e.threshold, FormReport: e.opinionsOf(FormText).report(g),
+		Correctness: e.passRates()}
 	for _, n := range e.counts {
 		r.Requests += n
 	}
-	trials, basis := e.trials()
-	r.Reliability = reliability(trials, basis)
-	r.Thresholds = e.costs()
-	r.Recommended = e.recommend(g)
-	r.Promotions = e.promotions(g.MinSamples)
-	r.Correctness = e.passRates()
+	if len(e.judged) > 0 { // of answers, whatever their form
+		r.Reliability = reliability(e.judged, "verdicts")
+	}
+	if o := e.forms[FormCalls]; o != nil {
+		calls := o.report(g)
+		r.ToolCalls = &calls
+	}
+	if o := e.forms[FormJSON]; o != nil {
+		json := o.report(g)
+		r.JSON = &json
+	}
 	return r
+}
+
+func (o *opinions) report(g Goal) FormReport {
+	return FormReport{
+		Comparisons: len(o.samples), Classes: o.classes, Calls: o.calls,
+		Reliability: reliability(o.trials(), "agreement"), Thresholds: o.costs(), Recommended: o.recommend(g),
+		Promotions: o.promotions(g.MinSamples),
+	}
 }
 
 // ThresholdCost is what one threshold would have cost and caught.
@@ -85,29 +109,29 @@ type ThresholdCost struct {
 }
 
 // costs sweeps thresholds in steps of a twentieth, and the one in force.
-func (e *evidence) costs() []ThresholdCost {
-	at := []float64{e.threshold}
+func (o *opinions) costs() []ThresholdCost {
+	at := []float64{o.in.threshold}
 	for i := range 21 {
 		at = append(at, float64(i)/20)
 	}
 	slices.Sort(at)
 	var all []ThresholdCost
 	for _, t := range slices.Compact(at) {
-		all = append(all, e.cost(t))
+		all = append(all, o.cost(t))
 	}
 	return all
 }
 
-func (e *evidence) cost(threshold float64) ThresholdCost {
+func (o *opinions) cost(threshold float64) ThresholdCost {
 	var below, requests uint64
-	for i, n := range e.counts {
+	for i, n := range o.in.counts {
 		requests += n
 		if float64(i)/Buckets < threshold-1e-9 {
 			below += n
 		}
 	}
 	var shadows, agreed, caught, disagreements int
-	for _, s := range e.samples {
+	for _, s := range o.samples {
 		if s.disagrees {
 			disagreements++
 		}
@@ -123,7 +147,7 @@ func (e *evidence) cost(threshold float64) ThresholdCost {
 	return ThresholdCost{
 		Threshold: threshold, Shadowed: share(below, requests), Caught: share(caught, disagreements),
 		Wasted:   share(agreed, shadows),
-		Observed: threshold <= e.highest+1e-9,
+		Observed: threshold <= o.in.highest+1e-9,
 	}
 }
 

@@ -18,10 +18,19 @@ type evidence struct {
 	counts    [Buckets]uint64 // of all requests that the classifier decided
 	threshold float64         // last one in force
 	highest   float64         // threshold that was ever in force: above it nothing is known of disagreements
-	samples   []sample        // of examples with a confidence that a threshold caused
 	judged    []trial         // verdicts with a confidence
-	duels     map[duel]*score
 	passed    map[Lane]*score // verdicts: wins are passes
+	forms     map[Form]*opinions
+}
+
+// opinions are the second opinions on the answers of one intent that are of one form. Forms are held apart: they differ
+// at rates of their own, and how many answers are of which says nothing of either.
+type opinions struct {
+	in      *evidence
+	samples []sample // of examples with a confidence that a threshold caused
+	duels   map[duel]*score
+	classes map[Class]int // of all examples
+	calls   map[Match]int
 }
 
 // sample is one comparison.
@@ -72,7 +81,7 @@ func (s *Study) of(intent string) *evidence {
 	}
 	e := s.intents[intent]
 	if e == nil {
-		e = &evidence{duels: map[duel]*score{}, passed: map[Lane]*score{}}
+		e = &evidence{passed: map[Lane]*score{}, forms: map[Form]*opinions{}}
 		s.intents[intent] = e
 	}
 	return e
@@ -82,16 +91,31 @@ func (e *evidence) inForce(threshold float64) {
 	e.threshold, e.highest = threshold, max(e.highest, threshold)
 }
 
+// opinionsOf returns those on answers of a form, which may be none yet.
+func (e *evidence) opinionsOf(form Form) *opinions {
+	o := e.forms[form]
+	if o == nil {
+		o = &opinions{in: e, duels: map[duel]*score{}, classes: map[Class]int{}, calls: map[Match]int{}}
+		e.forms[form] = o
+	}
+	return o
+}
+
 func (e *evidence) example(x *Example) {
+	o := e.opinionsOf(x.Form)
 	if x.Cause == ByThreshold && x.Confidence != nil {
 		e.inForce(x.Threshold)
-		e.samples = append(e.samples, sample{*x.Confidence, x.Class.Disagrees(), x.Class == ShadowBetter})
+		o.samples = append(o.samples, sample{*x.Confidence, x.Class.Disagrees(), x.Class == ShadowBetter})
+	}
+	o.classes[x.Class]++
+	if x.Calls != "" {
+		o.calls[x.Calls]++
 	}
 	key := duel{x.Primary, x.Shadow}
-	if e.duels[key] == nil {
-		e.duels[key] = &score{}
+	if o.duels[key] == nil {
+		o.duels[key] = &score{}
 	}
-	switch d := e.duels[key]; x.Class {
+	switch d := o.duels[key]; x.Class {
 	case ShadowBetter:
 		d.wins++
 	case PrimaryBetter:
@@ -124,16 +148,12 @@ func (e *evidence) verdict(v *Verdict) {
 	}
 }
 
-// trials are what the confidences are held against: verdicts on answers, else whether a second opinion was the same or
-// worse.
-func (e *evidence) trials() (all []trial, basis string) {
-	if len(e.judged) > 0 {
-		return e.judged, "verdicts"
-	}
-	for _, s := range e.samples {
+// trials are what the confidences are held against: whether a second opinion was the same or worse.
+func (o *opinions) trials() (all []trial) {
+	for _, s := range o.samples {
 		all = append(all, trial{s.confidence, !s.disagrees})
 	}
-	return all, "agreement"
+	return all
 }
 
 func sortedLanes(m map[Lane]*score) []Lane { return slices.SortedFunc(maps.Keys(m), compareLanes) }

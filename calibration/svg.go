@@ -15,19 +15,41 @@ const (
 	plotWide = 2*panel + 4*margin
 )
 
-// WriteSVG plots, for each intent, its reliability and what thresholds cost and catch.
+// WriteSVG plots, for each intent and each form of its answers, its reliability and what thresholds cost and catch.
 func (r Report) WriteSVG(w io.Writer) error {
 	var c canvas
+	plots := r.plots()
 	c.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">`,
-		plotWide, max(1, len(r.Intents))*rowSpan)
+		plotWide, max(1, len(plots))*rowSpan)
 	c.line(`<rect width="100%%" height="100%%" fill="white"/>`)
-	for i := range r.Intents {
+	for i := range plots {
 		c.top = i*rowSpan + margin
-		c.intent(&r.Intents[i])
+		c.plot(&plots[i])
 	}
 	c.line("</svg>")
 	_, err := io.WriteString(w, c.b.String())
 	return err
+}
+
+// plot is one row.
+type plot struct {
+	name      string
+	threshold float64 // in force
+	*FormReport
+}
+
+func (r Report) plots() (all []plot) {
+	for i := range r.Intents {
+		in := &r.Intents[i]
+		all = append(all, plot{in.Intent, in.Threshold, &in.FormReport})
+		if in.ToolCalls != nil {
+			all = append(all, plot{in.Intent + ", tool calls", in.Threshold, in.ToolCalls})
+		}
+		if in.JSON != nil {
+			all = append(all, plot{in.Intent + ", JSON", in.Threshold, in.JSON})
+		}
+	}
+	return all
 }
 
 // canvas draws in a panel whose corners are 0 and 1.
@@ -41,13 +63,13 @@ func (c *canvas) line(format string, args ...any) { fmt.Fprintf(&c.b, format+"\n
 func (c *canvas) x(v float64) float64 { return float64(c.left) + v*panel }
 func (c *canvas) y(v float64) float64 { return float64(c.top) + (1-v)*panel }
 
-func (c *canvas) intent(r *IntentReport) {
+func (c *canvas) plot(r *plot) {
 	c.left = margin
 	ece := "no samples"
 	if r.Reliability.ECE != nil {
 		ece = fmt.Sprintf("calibration error %.3f", *r.Reliability.ECE)
 	}
-	c.frame(fmt.Sprintf("%s: %s (%s)", r.Intent, ece, r.Reliability.Basis), "confidence")
+	c.frame(fmt.Sprintf("%s: %s (%s)", r.name, ece, r.Reliability.Basis), "confidence")
 	c.line(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#999" stroke-dasharray="4 3"/>`, c.x(0), c.y(0),
 		c.x(1), c.y(1))
 	for _, b := range r.Reliability.Bins {
@@ -61,7 +83,7 @@ func (c *canvas) intent(r *IntentReport) {
 	c.curve(r.Thresholds, "#009e73", func(t ThresholdCost) *float64 { return t.Caught })
 	c.legend(0, "#d55e00", "requests shadowed")
 	c.legend(1, "#009e73", "disagreements caught")
-	c.mark(r.Threshold, "#000")
+	c.mark(r.threshold, "#000")
 	if rec := r.Recommended; rec.Threshold != nil {
 		c.line(`<rect x="%.1f" y="%.1f" width="%.1f" height="%d" fill="#cc79a7" fill-opacity="0.25"/>`, c.x(*rec.Low),
 			c.y(1), c.x(*rec.High)-c.x(*rec.Low), panel)

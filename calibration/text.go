@@ -3,6 +3,8 @@ package calibration
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -20,6 +22,28 @@ func (r Report) WriteText(w io.Writer) error {
 func (r *IntentReport) write(t io.Writer) {
 	fmt.Fprintf(t, "\n%s: %d requests decided by the classifier, %d comparisons, threshold %.2f\n", r.Intent,
 		r.Requests, r.Comparisons, r.Threshold)
+	r.FormReport.write(t, r.Threshold)
+	if r.ToolCalls != nil {
+		fmt.Fprintf(t, "%s, answers of which one or both call tools: %d comparisons\n", r.Intent,
+			r.ToolCalls.Comparisons)
+		r.ToolCalls.write(t, r.Threshold)
+	}
+	if r.JSON != nil {
+		fmt.Fprintf(t, "%s, answers that are JSON: %d comparisons\n", r.Intent, r.JSON.Comparisons)
+		r.JSON.write(t, r.Threshold)
+	}
+	for _, c := range r.Correctness {
+		fmt.Fprintf(t, "  %s: %d of %d passed (%.1f–%.1f %%)\n", c.Lane, c.Passed, c.Samples, 100*c.Low, 100*c.High)
+	}
+}
+
+func (r *FormReport) write(t io.Writer, threshold float64) {
+	if len(r.Classes) > 0 {
+		fmt.Fprintf(t, "  classes: %s\n", counted(r.Classes))
+	}
+	if len(r.Calls) > 0 {
+		fmt.Fprintf(t, "  tool calls: %s\n", counted(r.Calls))
+	}
 	fmt.Fprintf(t, "  recommended: %s\n", r.Recommended)
 	fmt.Fprintf(t, "  calibration error %s over %d samples (%s)\n", percent(r.Reliability.ECE), r.Reliability.Samples,
 		r.Reliability.Basis)
@@ -32,20 +56,29 @@ func (r *IntentReport) write(t io.Writer) {
 	fmt.Fprintln(t, "\tthreshold\tshadowed\tcaught\tagreed\t\t")
 	for _, c := range r.Thresholds {
 		fmt.Fprintf(t, "\t%.2f\t%s\t%s\t%s\t%s\t\n", c.Threshold, percent(c.Shadowed), percent(c.Caught),
-			percent(c.Wasted), r.remark(c))
+			percent(c.Wasted), c.remark(threshold))
 	}
 	for _, p := range r.Promotions {
 		fmt.Fprintf(t, "  %s as the shadow of %s: %d better, %d worse, %d the same, %d open: %s, %s\n", p.Shadow,
 			p.Primary, p.Wins, p.Losses, p.Same, p.Undecided, p.Advice, p.Why)
 	}
-	for _, c := range r.Correctness {
-		fmt.Fprintf(t, "  %s: %d of %d passed (%.1f–%.1f %%)\n", c.Lane, c.Passed, c.Samples, 100*c.Low, 100*c.High)
-	}
 }
 
-func (r *IntentReport) remark(c ThresholdCost) string {
+// counted lists counts by name: agree 3, differ 1.
+func counted[K ~string](counts map[K]int) string {
+	var b strings.Builder
+	for i, name := range slices.Sorted(maps.Keys(counts)) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s %d", name, counts[name])
+	}
+	return b.String()
+}
+
+func (c *ThresholdCost) remark(inForce float64) string {
 	switch {
-	case c.Threshold == r.Threshold:
+	case c.Threshold == inForce:
 		return "in force"
 	case !c.Observed:
 		return "not observed"
