@@ -11,10 +11,10 @@ import (
 
 // Value is one value of a body that is known to be strict JSON, and where it stands. The zero Value is absent.
 type Value struct {
-	Raw   []byte // as it stands, without white space around it; nil if it is absent or null
-	in    *Value // nil for the body itself
-	name  string // of the member; "" for an element
-	index int
+	Raw  []byte  // as it stands, without white space around it; nil if it is absent or null
+	body *[]byte // which it is a part of
+	at   int     // where it begins there; of an absent one, the object that lacks it
+	name string  // of an absent one
 }
 
 // anyDepth is for what was judged before.
@@ -25,7 +25,8 @@ func Body(body []byte, depth int) (Value, error) {
 	if err := wire.Check(body, depth); err != nil {
 		return Value{}, err
 	}
-	v := Value{Raw: bytes.TrimSpace(body)}
+	body = bytes.TrimSpace(body)
+	v := Value{Raw: body, body: &body}
 	if v.Kind() != '{' {
 		return v, &wire.Error{Code: wire.CodeInvalidRequest, Message: "the body must be a JSON object"}
 	}
@@ -40,17 +41,19 @@ func (v *Value) Kind() byte {
 	return v.Raw[0]
 }
 
-// Path returns where the value stands, as messages[2].content[0].text.
+// Path returns where the value stands, as messages[2].content[0].text. It is found by reading the body again.
 func (v *Value) Path() string {
-	switch {
-	case v.in == nil:
+	if v.body == nil {
 		return ""
+	}
+	path := pathTo(*v.body, v.at)
+	switch {
 	case v.name == "":
-		return v.in.Path() + "[" + strconv.Itoa(v.index) + "]"
-	case v.in.in == nil:
+		return path
+	case path == "":
 		return v.name
 	}
-	return v.in.Path() + "." + v.name
+	return path + "." + v.name
 }
 
 // Refuse returns the error of a value.
@@ -66,13 +69,11 @@ func (v *Value) Untranslatable() error {
 	return v.Refuse(wire.CodeUnsupportedParameter, "cannot be translated to a chat completion")
 }
 
-// Missing is the error of a member that v lacks.
-func (v *Value) Missing(member string) error {
-	return v.Under(member).Refuse(wire.CodeMissingParameter, "is missing")
-}
+// Missing is the error of a value that is absent.
+func (v *Value) Missing() error { return v.Refuse(wire.CodeMissingParameter, "is missing") }
 
 // Under returns an absent member of v, for its path.
-func (v *Value) Under(member string) *Value { return &Value{in: v, name: member} }
+func (v *Value) Under(member string) *Value { return &Value{body: v.body, at: v.at, name: member} }
 
 // longestName is how much of a name is told that a client has made up, in bytes.
 const longestName = 64
@@ -82,39 +83,35 @@ func (v *Value) Members(names []string, into []Value) error {
 	if v.Kind() != '{' {
 		return v.Invalid("must be an object")
 	}
-	clear(into)
+	for i, name := range names {
+		into[i] = Value{body: v.body, at: v.at, name: name}
+	}
 	c := wire.NewCursor(v.Raw, anyDepth)
 	c.Enter('{')
 	for name, more := c.Key(); more; name, more = c.Key() {
-		i := slices.IndexFunc(names, func(known string) bool { return known == string(name) })
-		c.Peek()
-		from := c.Offset()
-		c.Skip()
-		raw := v.Raw[from:c.Offset()]
+		i := slices.Index(names, string(name))
+		at, raw := c.Value()
 		switch {
 		case raw[0] == 'n':
 		case i < 0:
 			return v.Under(string(name[:min(len(name), longestName)])).Untranslatable()
 		default:
-			into[i] = Value{Raw: raw, in: v, name: names[i]}
+			into[i] = Value{Raw: raw, body: v.body, at: v.at + at}
 		}
 	}
 	return nil
 }
 
 // Each calls f with each element of an array.
-func (v *Value) Each(f func(element *Value) error) error {
+func (v *Value) Each(f func(element Value) error) error {
 	if v.Kind() != '[' {
 		return v.Invalid("must be an array")
 	}
 	c := wire.NewCursor(v.Raw, anyDepth)
-	c.Enter('[')
-	for i := 0; c.More(); i++ {
-		c.Peek()
-		from := c.Offset()
-		c.Skip()
-		element := &Value{Raw: v.Raw[from:c.Offset()], in: v, index: i} // its own: members of it may be kept
-		if element.Raw[0] == 'n' {
+	for c.Enter('['); c.More(); {
+		at, raw := c.Value()
+		element := Value{Raw: raw, body: v.body, at: v.at + at}
+		if raw[0] == 'n' {
 			return element.Invalid("must not be null")
 		}
 		if err := f(element); err != nil {
@@ -132,13 +129,29 @@ func (v *Value) Text() ([]byte, error) {
 	return v.Raw[1 : len(v.Raw)-1], nil
 }
 
+// Needed is Text for a value that must be there.
+func (v *Value) Needed() ([]byte, error) {
+	if v.Raw == nil {
+		return nil, v.Missing()
+	}
+	return v.Text()
+}
+
 // Word returns a string in its plain form; "" if it is absent.
 func (v *Value) Word() (string, error) {
 	if v.Raw == nil {
 		return "", nil
 	}
 	raw, err := v.Text()
-	return string(wire.AppendUnquoted(nil, raw)), err
+	return string(plain(raw)), err
+}
+
+// plain returns what the inside of a string stands for.
+func plain(inside []byte) []byte {
+	if bytes.IndexByte(inside, '\\') < 0 {
+		return inside
+	}
+	return wire.AppendUnquoted(nil, inside)
 }
 
 // Flag returns a boolean; false if it is absent.
@@ -169,29 +182,39 @@ func (v *Value) Real(lo, hi float64) (float64, error) {
 	return 0, v.Invalid(fmt.Sprintf("must be a number from %g to %g", lo, hi))
 }
 
-// OneOf returns a string that is one of words.
-func (v *Value) OneOf(words ...string) (string, error) {
-	word, err := v.Word()
-	if err == nil && !slices.Contains(words, word) {
-		err = v.Invalid("is none of the values that it may have")
+// In returns which of words the value is: its place, -1 for another value and for an absent one.
+func (v *Value) In(words []string) int {
+	if v.Kind() != '"' {
+		return -1
 	}
-	return word, err
+	return slices.Index(words, string(plain(v.Raw[1:len(v.Raw)-1])))
 }
 
-// Type returns the member "type" of an object; "" if it is absent.
-func (v *Value) Type() (string, error) {
+// OneOf returns the one of words that the value is.
+func (v *Value) OneOf(words ...string) (string, error) {
+	if i := v.In(words); i >= 0 {
+		return words[i], nil
+	}
+	if v.Raw != nil && v.Kind() != '"' {
+		return "", v.Invalid("must be a string")
+	}
+	return "", v.Invalid("is none of the values that it may have")
+}
+
+// Type returns the member "type" of an object, which is absent if it is no string.
+func (v *Value) Type() (Value, error) {
 	if v.Kind() != '{' {
-		return "", v.Invalid("must be an object")
+		return Value{}, v.Invalid("must be an object")
 	}
 	c := wire.NewCursor(v.Raw, anyDepth)
 	c.Enter('{')
 	for name, more := c.Key(); more; name, more = c.Key() {
-		if string(name) == "type" && c.Peek() == '"' {
-			return string(wire.AppendUnquoted(nil, c.Quoted())), nil
+		is := string(name) == "type"
+		if at, raw := c.Value(); is && raw[0] == '"' {
+			return Value{Raw: raw, body: v.body, at: v.at + at}, nil
 		}
-		c.Skip()
 	}
-	return "", nil
+	return *v.Under("type"), nil
 }
 
 // AppendMember begins a member of the object that dst ends in: its name, behind a comma where another came before.

@@ -166,6 +166,14 @@ func (c *Cursor) Skip() {
 	}
 }
 
+// Value reads one value of any kind, and returns where it begins and how it stands.
+func (c *Cursor) Value() (at int, raw []byte) {
+	c.Peek()
+	at = c.i
+	c.Skip()
+	return at, c.b[at:c.i:c.i]
+}
+
 // Null reads null and nothing else.
 func (c *Cursor) Null() bool { return c.Peek() == 'n' && c.word("null") }
 

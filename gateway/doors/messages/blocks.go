@@ -4,21 +4,36 @@ import (
 	"octet/gateway/doors"
 )
 
+// The kinds of blocks that chat completions know, by their places in kinds.
+const (
+	textBlock = iota
+	thinkingBlock
+	useBlock
+	resultBlock
+	imageBlock
+)
+
+var kinds = []string{"text", "thinking", "tool_use", "tool_result", "image"}
+
+// blockMembers are what a block of each kind may have beside its type. A signature is of a provider that checks it.
+var blockMembers = [...][]string{
+	textBlock:     {"type", "cache_control", "text", "citations"},
+	thinkingBlock: {"type", "cache_control", "thinking", "signature"},
+	useBlock:      {"type", "cache_control", "id", "name", "input", "caller"},
+	resultBlock:   {"type", "cache_control", "tool_use_id", "is_error", "content"},
+	imageBlock:    {"type", "cache_control", "source"},
+}
+
 // block is one block of a content, with the members that its kind may have.
 type block struct {
 	at   doors.Value
-	kind string
-	// of text; of thinking; of tool_use; of tool_result; of an image
-	text, thinking, id, name, input, result, failed, content, source doors.Value
-}
+	kind int
 
-// blockMembers are what a block of each kind may have beside its type. A signature is of a provider that checks it.
-var blockMembers = map[string][]string{
-	"text":        {"type", "cache_control", "text", "citations"},
-	"thinking":    {"type", "cache_control", "thinking", "signature"},
-	"tool_use":    {"type", "cache_control", "id", "name", "input", "caller"},
-	"tool_result": {"type", "cache_control", "tool_use_id", "is_error", "content"},
-	"image":       {"type", "cache_control", "source"},
+	text        doors.Value // of a text, or of reasoning
+	id          doors.Value // of a call, or of the call whose result it is
+	name, input doors.Value // of a call
+	failed      doors.Value // of a result
+	content     doors.Value // of a result; the source of an image
 }
 
 // readBlock reads a block of a kind that chat completions know.
@@ -27,29 +42,25 @@ func readBlock(v *doors.Value) (b block, err error) {
 	if b.kind, err = kindOf(v); err != nil {
 		return b, err
 	}
-	known := blockMembers[b.kind]
-	if known == nil {
-		return b, v.Untranslatable()
-	}
 	var m [6]doors.Value
-	if err := v.Members(known, m[:]); err != nil {
+	if err := v.Members(blockMembers[b.kind], m[:]); err != nil {
 		return b, err
 	}
 	switch b.kind {
-	case "text":
+	case textBlock:
 		b.text = m[2]
 		if m[3].Raw != nil && string(m[3].Raw) != "[]" {
 			err = m[3].Untranslatable()
 		}
-	case "thinking":
-		b.thinking = m[2]
-	case "tool_use":
+	case thinkingBlock:
+		b.text = m[2]
+	case useBlock:
 		b.id, b.name, b.input = m[2], m[3], m[4]
 		err = directCaller(&m[5])
-	case "tool_result":
-		b.result, b.failed, b.content = m[2], m[3], m[4]
-	case "image":
-		b.source = m[2]
+	case resultBlock:
+		b.id, b.failed, b.content = m[2], m[3], m[4]
+	case imageBlock:
+		b.content = m[2]
 	}
 	if err == nil {
 		err = cacheControl(&m[1])
@@ -57,13 +68,19 @@ func readBlock(v *doors.Value) (b block, err error) {
 	return b, err
 }
 
-// kindOf returns the type of an object that must have one.
-func kindOf(v *doors.Value) (string, error) {
+// kindOf returns the kind of a block.
+func kindOf(v *doors.Value) (int, error) {
 	kind, err := v.Type()
-	if err == nil && kind == "" {
-		err = v.Missing("type")
+	switch i := kind.In(kinds); {
+	case err != nil:
+		return 0, err
+	case kind.Raw == nil:
+		return 0, kind.Missing()
+	case i < 0:
+		return 0, v.Untranslatable()
+	default:
+		return i, nil
 	}
-	return kind, err
 }
 
 // directCaller refuses calls that a program of the provider's has made.
@@ -71,11 +88,16 @@ func directCaller(v *doors.Value) error {
 	if v.Raw == nil {
 		return nil
 	}
-	kind, err := kindOf(v)
-	if err == nil && kind != "direct" {
-		err = v.Untranslatable()
+	kind, err := v.Type()
+	switch {
+	case err != nil:
+		return err
+	case kind.Raw == nil:
+		return kind.Missing()
+	case kind.In([]string{"direct"}) < 0:
+		return v.Untranslatable()
 	}
-	return err
+	return nil
 }
 
 // cacheControl accepts a mark that a prefix is to be cached, which it is without.
@@ -91,35 +113,24 @@ func cacheControl(v *doors.Value) error {
 	return err
 }
 
-// text writes the text of a block.
-func (c *chat) text(b block) error {
-	if b.text.Raw == nil {
-		return b.at.Missing("text")
-	}
-	_, err := b.text.Text()
-	c.out = append(c.out, b.text.Raw...)
-	return err
-}
-
 // part writes a block of text or an image as a part of a content.
-func (c *chat) part(b block) (err error) {
-	c.out = doors.AppendComma(c.out, '[')
-	if b.kind == "image" {
+func (c *chat) part(b *block) error {
+	c.Out = doors.AppendComma(c.Out, '[')
+	if b.kind == imageBlock {
 		return c.image(b)
 	}
-	c.out = append(c.out, `{"type":"text","text":`...)
-	err = c.text(b)
-	c.out = append(c.out, '}')
+	_, err := b.text.Needed()
+	c.Out = doors.AppendText(c.Out, b.text.Raw)
 	return err
 }
 
 // image writes an image: its address, or its bytes as an address.
-func (c *chat) image(b block) error {
-	if b.source.Raw == nil {
-		return b.at.Missing("source")
+func (c *chat) image(b *block) error {
+	if b.content.Raw == nil {
+		return b.content.Missing()
 	}
 	var m [4]doors.Value
-	if err := b.source.Members([]string{"type", "media_type", "data", "url"}, m[:]); err != nil {
+	if err := b.content.Members([]string{"type", "media_type", "data", "url"}, m[:]); err != nil {
 		return err
 	}
 	kind, err := m[0].OneOf("base64", "url")
@@ -127,41 +138,34 @@ func (c *chat) image(b block) error {
 		return err
 	}
 	if kind == "url" {
-		url, err := needed(&b.source, &m[3], "url")
-		c.out = append(append(append(c.out, `{"type":"image_url","image_url":{"url":"`...), url...), `"}}`...)
+		url, err := m[3].Needed()
+		c.Out = append(append(append(c.Out, `{"type":"image_url","image_url":{"url":"`...), url...), `"}}`...)
 		return err
 	}
-	media, err := needed(&b.source, &m[1], "media_type")
+	media, err := m[1].Needed()
 	if err != nil {
 		return err
 	}
-	data, err := needed(&b.source, &m[2], "data")
-	c.out = append(append(c.out, `{"type":"image_url","image_url":{"url":"data:`...), media...)
-	c.out = append(append(append(c.out, ";base64,"...), data...), `"}}`...)
+	data, err := m[2].Needed()
+	c.Out = append(append(c.Out, `{"type":"image_url","image_url":{"url":"data:`...), media...)
+	c.Out = append(append(append(c.Out, ";base64,"...), data...), `"}}`...)
 	return err
 }
 
-// needed returns what stands between the quotes of a member that must be there.
-func needed(in, v *doors.Value, name string) ([]byte, error) {
-	if v.Raw == nil {
-		return nil, in.Missing(name)
-	}
-	return v.Text()
-}
-
 // result writes a tool's result as a message of its own. A failed one says so in front, as there is no member for it.
-func (c *chat) result(b block) error {
+func (c *chat) result(b *block) error {
 	failed, err := b.failed.Flag()
 	if err != nil {
 		return err
 	}
-	id, err := needed(&b.at, &b.result, "tool_use_id")
+	id, err := b.id.Needed()
 	if err != nil {
 		return err
 	}
-	c.open("tool")
-	c.set("tool_call_id", doors.AppendRaw(nil, id))
-	c.member("content")
+	c.Open("tool", c.at)
+	c.Member("tool_call_id")
+	c.Out = doors.AppendRaw(c.Out, id)
+	c.Member("content")
 	if b.content.Kind() == '[' {
 		if err := c.resultParts(&b.content, failed); err != nil {
 			return err
@@ -173,13 +177,13 @@ func (c *chat) result(b block) error {
 				return err
 			}
 		}
-		c.out = append(c.out, '"')
+		c.Out = append(c.Out, '"')
 		if failed {
-			c.out = append(c.out, failure...)
+			c.Out = append(c.Out, failure...)
 		}
-		c.out = append(append(c.out, text...), '"')
+		c.Out = append(append(c.Out, text...), '"')
 	}
-	c.out = append(c.out, '}')
+	c.Out = append(c.Out, '}')
 	return nil
 }
 
@@ -187,25 +191,25 @@ func (c *chat) result(b block) error {
 const failure = "Error: "
 
 func (c *chat) resultParts(content *doors.Value, failed bool) error {
-	c.out = append(c.out, '[')
+	c.Out = append(c.Out, '[')
 	if failed {
-		c.out = append(c.out, `{"type":"text","text":"`+failure+`"}`...)
+		c.Out = append(c.Out, `{"type":"text","text":"`+failure+`"}`...)
 	}
 	some := failed
-	err := content.Each(func(v *doors.Value) error {
+	err := content.Each(func(v doors.Value) error {
 		some = true
-		b, err := readBlock(v)
-		if err == nil && b.kind != "text" && b.kind != "image" {
+		b, err := readBlock(&v)
+		if err == nil && b.kind != textBlock && b.kind != imageBlock {
 			err = v.Untranslatable()
 		}
 		if err != nil {
 			return err
 		}
-		return c.part(b)
+		return c.part(&b)
 	})
 	if !some { // a chat completion's content has a part at least
-		c.out = append(c.out, `{"type":"text","text":""}`...)
+		c.Out = append(c.Out, `{"type":"text","text":""}`...)
 	}
-	c.out = append(c.out, ']')
+	c.Out = append(c.Out, ']')
 	return err
 }

@@ -36,11 +36,12 @@ var names = [members]string{"model", "max_tokens", "messages", "system", "stop_s
 
 // chat is a chat completion's body while it is written.
 type chat struct {
-	out     []byte
-	counts  bool  // the prompt alone matters
-	at      int   // the turn that is being written; below 0 is the system prompt
-	origin  []int // of each message: the turn that it was made of
-	returns bool  // the last turn, the system's apart, holds what tools returned
+	doors.Draft      // its messages are made of turns
+	counts      bool // the prompt alone matters
+	at          int  // the turn that is being written; below 0 is the system prompt
+	returns     bool // the last turn, the system's apart, holds what tools returned
+	answer      doors.Turn
+	input       []byte // of a call, as a string
 }
 
 // Chat implements doors.Door.
@@ -49,7 +50,7 @@ func (d Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(c.out, '}'), &Answer{returns: c.returns}, nil
+	return append(c.Out, '}'), &Answer{returns: c.returns}, nil
 }
 
 // write writes all members of the chat completion.
@@ -64,35 +65,26 @@ func (c *chat) write(v *doors.Value, m *[members]doors.Value) error {
 	return nil
 }
 
-// member begins a member of the body.
-func (c *chat) member(name string) { c.out = doors.AppendMember(c.out, name) }
-
-// set adds a member with a value that is known to be JSON.
-func (c *chat) set(name string, raw []byte) {
-	c.member(name)
-	c.out = append(c.out, raw...)
-}
-
 // prompt writes what the model reads first: the model's name, system prompt and messages.
 func (c *chat) prompt(v *doors.Value, m *[members]doors.Value) error {
 	if m[model].Raw != nil {
 		if _, err := m[model].Text(); err != nil {
 			return err
 		}
-		c.set("model", m[model].Raw)
+		c.Set("model", m[model].Raw)
 	}
 	if m[messages].Raw == nil {
-		return v.Missing(names[messages])
+		return m[messages].Missing()
 	}
-	c.member("messages")
-	c.out = append(c.out, '[')
+	c.Member("messages")
+	c.Out = append(c.Out, '[')
 	if err := c.system(&m[system]); err != nil {
 		return err
 	}
 	last := ""
-	err := m[messages].Each(func(turn *doors.Value) (err error) {
+	err := m[messages].Each(func(turn doors.Value) (err error) {
 		c.at++
-		last, err = c.turn(turn)
+		last, err = c.turn(&turn)
 		return err
 	})
 	switch {
@@ -104,13 +96,13 @@ func (c *chat) prompt(v *doors.Value, m *[members]doors.Value) error {
 		return m[messages].Refuse(wire.CodeUnsupportedParameter, "ends with the beginning of an answer, "+
 			"which cannot be translated to a chat completion")
 	}
-	c.out = append(c.out, ']')
+	c.Out = append(c.Out, ']')
 	return nil
 }
 
 // sampling writes how the next token is chosen, and when the answer ends.
 func (c *chat) sampling(v *doors.Value, m *[members]doors.Value) error {
-	if err := c.most(v, &m[maxTokens]); err != nil {
+	if err := c.most(&m[maxTokens]); err != nil {
 		return err
 	}
 	if err := c.real(&m[temperature], "temperature", 0, 1); err != nil {
@@ -123,30 +115,30 @@ func (c *chat) sampling(v *doors.Value, m *[members]doors.Value) error {
 		if _, err := m[topK].Whole(0); err != nil {
 			return err
 		}
-		c.set("top_k", m[topK].Raw)
+		c.Set("top_k", m[topK].Raw)
 	}
 	if m[stop].Raw == nil {
 		return nil
 	}
-	err := m[stop].Each(func(s *doors.Value) error {
+	err := m[stop].Each(func(s doors.Value) error {
 		_, err := s.Text()
 		return err
 	})
-	c.set("stop", m[stop].Raw)
+	c.Set("stop", m[stop].Raw)
 	return err
 }
 
 // most writes how long the answer may be.
-func (c *chat) most(v, most *doors.Value) error {
+func (c *chat) most(most *doors.Value) error {
 	if most.Raw == nil {
 		if c.counts {
 			return nil
 		}
-		return v.Missing(names[maxTokens])
+		return most.Missing()
 	}
 	n, err := most.Whole(1)
 	if err == nil {
-		c.set("max_tokens", strconv.AppendInt(nil, int64(n), 10))
+		c.Set("max_tokens", strconv.AppendInt(nil, int64(n), 10))
 	}
 	return err
 }
@@ -156,7 +148,7 @@ func (c *chat) real(v *doors.Value, name string, lo, hi float64) error {
 		return nil
 	}
 	_, err := v.Real(lo, hi)
-	c.set(name, v.Raw)
+	c.Set(name, v.Raw)
 	return err
 }
 
@@ -167,8 +159,8 @@ func (c *chat) others(_ *doors.Value, m *[members]doors.Value) error {
 		return err
 	}
 	if streams {
-		c.set("stream", []byte("true"))
-		c.set("stream_options", []byte(`{"include_usage":true}`)) // message_delta tells it
+		c.Set("stream", []byte("true"))
+		c.Set("stream_options", []byte(`{"include_usage":true}`)) // message_delta tells it
 	}
 	if m[metadata].Raw != nil {
 		var in [1]doors.Value
@@ -179,8 +171,8 @@ func (c *chat) others(_ *doors.Value, m *[members]doors.Value) error {
 			if _, err := in[0].Text(); err != nil {
 				return err
 			}
-			c.set("user", in[0].Raw)
-			c.set("prompt_cache_key", in[0].Raw) // which is a conversation's
+			c.Set("user", in[0].Raw)
+			c.Set("prompt_cache_key", in[0].Raw) // which is a conversation's
 		}
 	}
 	if m[serviceTier].Raw != nil { // there is one tier, which is what both come to
@@ -200,7 +192,7 @@ func contextEdits(v *doors.Value) error {
 	if err := v.Members([]string{"edits"}, in[:]); err != nil || in[0].Raw == nil {
 		return err
 	}
-	return in[0].Each(func(edit *doors.Value) error {
+	return in[0].Each(func(edit doors.Value) error {
 		var of [2]doors.Value
 		if err := edit.Members([]string{"type", "keep"}, of[:]); err != nil {
 			return err

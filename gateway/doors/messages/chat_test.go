@@ -41,6 +41,7 @@ func TestWhatABodyBecomes(t *testing.T) {
 		`{"type":"text","text":"I look"},{"type":"tool_use","id":"t1","name":"ls","input":{"at":"a\"b"}}]}`
 	const calls = `{"role":"assistant","reasoning_content":"so","content":"I look","tool_calls":[{"id":"t1",` +
 		`"type":"function","function":{"name":"ls","arguments":"{\"at\":\"a\\\"b\"}"}}]}`
+	const result = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}`
 	for name, c := range map[string]struct{ in, out string }{
 		"a text": {hi, hiChat},
 		"escapes": {`"messages":[{"content":"\u00e9\n\"","role":"user"}]`,
@@ -73,6 +74,11 @@ func TestWhatABodyBecomes(t *testing.T) {
 			`"messages":[{"role":"user","content":"go"},` + calls +
 				`,{"role":"tool","tool_call_id":"t1","content":"x"},{"role":"user","content":[{"type":"text",` +
 				`"text":"on"}]}]`},
+		"text on both sides of a call": {`"messages":[{"role":"assistant","content":[{"type":"text","text":"a"},` +
+			`{"type":"tool_use","id":"t1","name":"ls","input":{}},{"type":"text","text":"b"}]},` + result + `]`,
+			`"messages":[{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],` +
+				`"tool_calls":[{"id":"t1","type":"function","function":{"name":"ls","arguments":"{}"}}]},` +
+				`{"role":"tool","tool_call_id":"t1","content":"x"}]`},
 		"results of all kinds": {`"messages":[{"role":"user","content":[` +
 			`{"type":"tool_result","tool_use_id":"a"},{"type":"tool_result","tool_use_id":"b","is_error":true,` +
 			`"content":"no"},` +

@@ -23,23 +23,23 @@ func (d Door) Param(body []byte, chat string) string {
 	if name, renamed := params[chat[:end]]; renamed {
 		return name
 	}
-	at, rest := 0, ""
-	if n, _ := fmt.Sscanf(chat, "messages[%d]%s", &at, &rest); n == 0 || body == nil {
+	at, within := doors.MessageAt(chat)
+	if !within || body == nil {
 		return chat
 	}
 	c, err := d.rewrite(nil, body, len(body))
 	switch {
-	case err != nil || at < 0 || at >= len(c.origin):
+	case err != nil || at >= len(c.Origin):
 		return chat
-	case c.origin[at] < 0:
+	case c.Origin[at] < 0:
 		return names[system]
 	}
-	return fmt.Sprintf("%s[%d].content", names[messages], c.origin[at])
+	return fmt.Sprintf("%s[%d].content", names[messages], c.Origin[at])
 }
 
 // rewrite returns what a body became, without its last brace.
 func (d Door) rewrite(dst, body []byte, depth int) (chat, error) {
-	c := chat{out: append(dst, '{'), counts: d.Counts, at: -1}
+	c := chat{Draft: doors.Draft{Out: append(dst, '{')}, counts: d.Counts, at: -1}
 	v, err := doors.Body(body, depth)
 	if err != nil {
 		return c, err

@@ -22,7 +22,7 @@ func (c *chat) thought(_ *doors.Value, m *[members]doors.Value) error {
 		effort = budget
 	}
 	if effort != "" {
-		c.set("reasoning_effort", []byte(`"`+effort+`"`))
+		c.Set("reasoning_effort", []byte(`"`+effort+`"`))
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func effortOfBudget(v *doors.Value) (string, error) {
 		return "", nil
 	}
 	if m[1].Raw == nil {
-		return "", v.Missing("budget_tokens")
+		return "", m[1].Missing()
 	}
 	n, err := m[1].Whole(leastBudget)
 	switch {
@@ -101,10 +101,10 @@ func (c *chat) format(_ *doors.Value, m *[members]doors.Value) error {
 		return err
 	}
 	if of[1].Kind() != '{' {
-		return format.Missing("schema")
+		return of[1].Missing()
 	}
-	c.member("response_format")
-	c.out = append(c.out, `{"type":"json_schema","json_schema":{"name":"output","schema":`...)
-	c.out = append(append(c.out, of[1].Raw...), "}}"...)
+	c.Member("response_format")
+	c.Out = append(c.Out, `{"type":"json_schema","json_schema":{"name":"output","schema":`...)
+	c.Out = append(append(c.Out, of[1].Raw...), "}}"...)
 	return nil
 }

@@ -5,36 +5,6 @@ import (
 	"octet/gateway/wire"
 )
 
-// calls writes the calls of an answer.
-func (c *chat) calls(blocks []block) error {
-	if len(blocks) == 0 {
-		return nil
-	}
-	c.member("tool_calls")
-	for i := range blocks {
-		b := &blocks[i]
-		id, err := needed(&b.at, &b.id, "id")
-		if err != nil {
-			return err
-		}
-		name, err := needed(&b.at, &b.name, "name")
-		switch {
-		case err != nil:
-			return err
-		case b.input.Raw == nil:
-			return b.at.Missing("input")
-		case b.input.Kind() != '{':
-			return b.input.Invalid("must be an object")
-		}
-		c.out = append(c.out, "[,"[min(i, 1)])
-		c.out = doors.AppendRaw(append(c.out, `{"id":`...), id)
-		c.out = doors.AppendRaw(append(c.out, `,"type":"function","function":{"name":`...), name)
-		c.out = append(wire.AppendQuoted(append(c.out, `,"arguments":`...), b.input.Raw), "}}"...)
-	}
-	c.out = append(c.out, ']')
-	return nil
-}
-
 var toolMembers = []string{"name", "description", "input_schema", "type", "cache_control", "strict",
 	"eager_input_streaming", "defer_loading"}
 
@@ -42,20 +12,18 @@ var toolMembers = []string{"name", "description", "input_schema", "type", "cache
 func (c *chat) tools(_ *doors.Value, m *[members]doors.Value) error {
 	if m[tools].Raw != nil {
 		some := false
-		if err := m[tools].Each(func(tool *doors.Value) error {
+		if err := m[tools].Each(func(tool doors.Value) error {
 			if !some {
-				c.member("tools")
-				c.out = append(c.out, '[')
-			} else {
-				c.out = append(c.out, ',')
+				some = true
+				c.Member("tools")
+				c.Out = append(c.Out, '[')
 			}
-			some = true
-			return c.tool(tool)
+			return c.tool(&tool)
 		}); err != nil {
 			return err
 		}
 		if some {
-			c.out = append(c.out, ']')
+			c.Out = append(c.Out, ']')
 		}
 	}
 	return c.choice(&m[toolChoice])
@@ -63,7 +31,7 @@ func (c *chat) tools(_ *doors.Value, m *[members]doors.Value) error {
 
 // tool writes one tool, which the client executes. Tools that a provider executes are refused.
 func (c *chat) tool(v *doors.Value) error {
-	if kind, err := kindOf(v); err == nil && kind != "custom" {
+	if kind, err := v.Type(); err == nil && kind.Raw != nil && kind.In([]string{"custom"}) < 0 {
 		return v.Under("type").Refuse(wire.CodeUnsupportedParameter,
 			"is no tool of the client's: nothing here executes it")
 	}
@@ -71,22 +39,23 @@ func (c *chat) tool(v *doors.Value) error {
 	if err := v.Members(toolMembers, m[:]); err != nil {
 		return err
 	}
-	name, err := needed(v, &m[0], "name")
+	name, err := m[0].Needed()
 	if err != nil {
 		return err
 	}
-	c.out = doors.AppendRaw(append(c.out, `{"type":"function","function":{"name":`...), name)
+	c.Out = doors.AppendComma(c.Out, '[')
+	c.Function(name)
 	if m[1].Raw != nil {
 		if _, err := m[1].Text(); err != nil {
 			return err
 		}
-		c.set("description", m[1].Raw)
+		c.Set("description", m[1].Raw)
 	}
 	switch m[2].Kind() {
 	case '{':
-		c.set("parameters", m[2].Raw)
+		c.Set("parameters", m[2].Raw)
 	case 0:
-		return v.Missing("input_schema")
+		return m[2].Missing()
 	default:
 		return m[2].Invalid("must be an object")
 	}
@@ -94,9 +63,9 @@ func (c *chat) tool(v *doors.Value) error {
 		if err != nil {
 			return err
 		}
-		c.set("strict", m[5].Raw)
+		c.Set("strict", m[5].Raw)
 	}
-	c.out = append(c.out, "}}"...)
+	c.Out = append(c.Out, "}}"...)
 	return unwritten(&m[4], &m[6], &m[7])
 }
 
@@ -129,21 +98,21 @@ func (c *chat) choice(v *doors.Value) error {
 	}
 	switch kind {
 	case "any":
-		c.set("tool_choice", []byte(`"required"`))
+		c.Set("tool_choice", []byte(`"required"`))
 	case "tool":
-		name, err := needed(v, &m[1], "name")
+		name, err := m[1].Needed()
 		if err != nil {
 			return err
 		}
-		c.member("tool_choice")
-		c.out = doors.AppendRaw(append(c.out, `{"type":"function","function":{"name":`...), name)
-		c.out = append(c.out, "}}"...)
+		c.Member("tool_choice")
+		c.Function(name)
+		c.Out = append(c.Out, "}}"...)
 	default:
-		c.set("tool_choice", m[0].Raw)
+		c.Set("tool_choice", m[0].Raw)
 	}
 	one, err := m[2].Flag()
 	if one {
-		c.set("parallel_tool_calls", []byte("false"))
+		c.Set("parallel_tool_calls", []byte("false"))
 	}
 	return err
 }

@@ -4,14 +4,8 @@ import (
 	"bytes"
 
 	"octet/gateway/doors"
+	"octet/gateway/wire"
 )
-
-// open begins a message of a role.
-func (c *chat) open(role string) {
-	c.out = doors.AppendComma(c.out, '[')
-	c.out = append(append(append(c.out, `{"role":"`...), role...), '"')
-	c.origin = append(c.origin, c.at)
-}
 
 // system writes a message of the system's: a string, or blocks of text.
 func (c *chat) system(v *doors.Value) error {
@@ -19,32 +13,32 @@ func (c *chat) system(v *doors.Value) error {
 	case 0:
 		return nil
 	case '"':
-		c.open("system")
-		c.member("content")
-		c.out = append(append(append(c.out, '"'), unbilled(v.Raw[1:])...), '}')
+		c.Open("system", c.at)
+		c.Member("content")
+		c.Out = append(append(append(c.Out, '"'), unbilled(v.Raw[1:])...), '}')
 		return nil
 	}
 	some := false
-	err := v.Each(func(element *doors.Value) error {
-		b, err := readBlock(element)
+	err := v.Each(func(element doors.Value) error {
+		b, err := readBlock(&element)
 		switch {
 		case err != nil:
 			return err
-		case b.kind != "text":
+		case b.kind != textBlock:
 			return element.Untranslatable()
 		case bills(b.text.Raw):
 			return nil
 		}
 		if !some {
-			c.open("system")
-			c.member("content")
-			c.out = append(c.out, '[')
+			c.Open("system", c.at)
+			c.Member("content")
+			c.Out = append(c.Out, '[')
 		}
 		some = true
-		return c.part(b)
+		return c.part(&b)
 	})
 	if some {
-		c.out = append(c.out, "]}"...)
+		c.Out = append(c.Out, "]}"...)
 	}
 	return err
 }
@@ -76,9 +70,9 @@ func (c *chat) turn(v *doors.Value) (role string, err error) {
 	if err := v.Members([]string{"role", "content"}, m[:]); err != nil {
 		return "", err
 	}
-	for i, name := range [...]string{"role", "content"} {
+	for i := range m {
 		if m[i].Raw == nil {
-			return "", v.Missing(name)
+			return "", m[i].Missing()
 		}
 	}
 	if role, err = m[0].OneOf("user", "assistant", "system"); err != nil {
@@ -91,9 +85,7 @@ func (c *chat) turn(v *doors.Value) (role string, err error) {
 	case role == "system":
 		return role, c.system(&m[1])
 	case m[1].Kind() == '"':
-		c.open(role)
-		c.set("content", m[1].Raw)
-		c.out = append(c.out, '}')
+		c.Message(role, c.at, m[1].Raw)
 		return role, nil
 	case role == "user":
 		return role, c.user(&m[1])
@@ -107,30 +99,30 @@ func (c *chat) user(content *doors.Value) error {
 	open, some := false, false
 	closes := func() {
 		if open {
-			c.out = append(c.out, "]}"...)
+			c.Out = append(c.Out, "]}"...)
 		}
 		open = false
 	}
-	err := content.Each(func(v *doors.Value) error {
+	err := content.Each(func(v doors.Value) error {
 		some = true
-		b, err := readBlock(v)
+		b, err := readBlock(&v)
 		switch {
 		case err != nil:
 			return err
-		case b.kind == "tool_result":
+		case b.kind == resultBlock:
 			closes()
 			c.returns = true
-			return c.result(b)
-		case b.kind != "text" && b.kind != "image":
+			return c.result(&b)
+		case b.kind != textBlock && b.kind != imageBlock:
 			return v.Untranslatable()
 		}
 		if !open {
 			open = true
-			c.open("user")
-			c.member("content")
-			c.out = append(c.out, '[')
+			c.Open("user", c.at)
+			c.Member("content")
+			c.Out = append(c.Out, '[')
 		}
-		return c.part(b)
+		return c.part(&b)
 	})
 	closes()
 	if err == nil && !some {
@@ -139,85 +131,60 @@ func (c *chat) user(content *doors.Value) error {
 	return err
 }
 
-// assistant writes the blocks of an answer as one message. Its text, its reasoning and its calls are members beside
-// each other there, which have no order.
+// assistant writes the blocks of an answer as one message, whatever their order: what stands between a call and its
+// result would part them.
 func (c *chat) assistant(content *doors.Value) error {
-	var texts, thoughts, calls []block
-	err := content.Each(func(v *doors.Value) error {
-		b, err := readBlock(v)
-		switch {
-		case err != nil:
-		case b.kind == "text":
-			texts = append(texts, b)
-		case b.kind == "thinking":
-			thoughts = append(thoughts, b)
-		case b.kind == "tool_use":
-			calls = append(calls, b)
-		default:
-			err = v.Untranslatable()
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if len(texts)+len(thoughts)+len(calls) == 0 {
-		return content.Invalid("must hold at least one block")
-	}
-	c.open("assistant")
-	if err := c.thoughts(thoughts); err != nil {
-		return err
-	}
-	if err := c.texts(texts, len(calls) > 0); err != nil {
-		return err
-	}
-	if err := c.calls(calls); err != nil {
-		return err
-	}
-	c.out = append(c.out, '}')
-	return nil
-}
-
-// texts writes the content of an answer, which calls can do without.
-func (c *chat) texts(blocks []block, calls bool) error {
-	if len(blocks) == 0 {
-		if !calls {
-			c.set("content", []byte(`""`))
-		}
-		return nil
-	}
-	c.member("content")
-	if len(blocks) == 1 {
-		return c.text(blocks[0])
-	}
-	c.out = append(c.out, '[')
-	for _, b := range blocks {
-		if err := c.part(b); err != nil {
-			return err
-		}
-	}
-	c.out = append(c.out, ']')
-	return nil
-}
-
-// thoughts writes the reasoning of an answer. Its signatures are the door's own, and empty.
-func (c *chat) thoughts(blocks []block) error {
-	if len(blocks) == 0 {
-		return nil
-	}
-	c.member("reasoning_content")
-	c.out = append(c.out, '"')
-	for i := range blocks {
-		v := &blocks[i].thinking
-		if v.Raw == nil {
-			return blocks[i].at.Missing("thinking")
-		}
-		text, err := v.Text()
+	t := &c.answer
+	if err := content.Each(func(v doors.Value) error {
+		b, err := readBlock(&v)
 		if err != nil {
 			return err
 		}
-		c.out = append(c.out, text...)
+		t.Begin(c.at)
+		return c.add(t, &b)
+	}); err != nil {
+		return err
 	}
-	c.out = append(c.out, '"')
+	if !t.Begun() {
+		return content.Invalid("must hold at least one block")
+	}
+	c.Answer(t)
+	return nil
+}
+
+// add adds a block to an answer. Signatures of reasoning are the door's own, and empty.
+func (c *chat) add(t *doors.Turn, b *block) error {
+	switch b.kind {
+	case textBlock:
+		_, err := b.text.Needed()
+		t.Say(b.text.Raw)
+		return err
+	case thinkingBlock:
+		text, err := b.text.Needed()
+		t.Think(text)
+		return err
+	case useBlock:
+		return c.call(t, b)
+	}
+	return b.at.Untranslatable()
+}
+
+// call adds a call to an answer.
+func (c *chat) call(t *doors.Turn, b *block) error {
+	id, err := b.id.Needed()
+	if err != nil {
+		return err
+	}
+	name, err := b.name.Needed()
+	switch {
+	case err != nil:
+		return err
+	case b.input.Raw == nil:
+		return b.input.Missing()
+	case b.input.Kind() != '{':
+		return b.input.Invalid("must be an object")
+	}
+	c.input = wire.AppendQuoted(c.input[:0], b.input.Raw)
+	t.Call(id, name, c.input)
 	return nil
 }

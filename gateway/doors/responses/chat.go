@@ -51,10 +51,9 @@ var passed = [...]struct {
 
 // chat is a chat completion's body while it is written.
 type chat struct {
-	out    []byte
-	at     int   // the item that is being written; below 0 is the instructions
-	origin []int // of each message: the item that it was made of, the first of several
-	turn   turn  // the answer that is being put together
+	doors.Draft     // its messages are made of items
+	at          int // the item that is being written; below 0 is the instructions
+	turn        doors.Turn
 
 	functions spaces   // nil without namespaces
 	plain     [][]byte // names of functions of no namespace; parts of the body
@@ -66,12 +65,12 @@ func (Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(c.out, '}'), &Answer{echo: echoOf(m), functions: c.functions}, nil
+	return append(c.Out, '}'), &Answer{echo: echoOf(m), functions: c.functions}, nil
 }
 
 // rewrite returns what a body became, without its last brace, and its members.
 func rewrite(dst, body []byte, depth int) (*chat, *[members]doors.Value, error) {
-	c, m := &chat{out: append(dst, '{'), at: -1}, new([members]doors.Value)
+	c, m := &chat{Draft: doors.Draft{Out: append(dst, '{')}, at: -1}, new([members]doors.Value)
 	v, err := doors.Body(body, depth)
 	if err != nil {
 		return nil, nil, err
@@ -89,15 +88,6 @@ func rewrite(dst, body []byte, depth int) (*chat, *[members]doors.Value, error) 
 	return c, m, nil
 }
 
-// member begins a member of the innermost object.
-func (c *chat) member(name string) { c.out = doors.AppendMember(c.out, name) }
-
-// set adds a member with a value that is known to be JSON.
-func (c *chat) set(name string, raw []byte) {
-	c.member(name)
-	c.out = append(c.out, raw...)
-}
-
 // stateless refuses what would need a memory of earlier responses, or an answer that is not awaited.
 func stateless(_ *doors.Value, m *[members]doors.Value) error {
 	for _, i := range [...]int{store, background} {
@@ -110,7 +100,7 @@ func stateless(_ *doors.Value, m *[members]doors.Value) error {
 		}
 	}
 	if m[include].Raw != nil {
-		if err := m[include].Each(func(what *doors.Value) error {
+		if err := m[include].Each(func(what doors.Value) error {
 			if word, err := what.Word(); err != nil || word != "reasoning.encrypted_content" { // it comes in clear
 				return what.Untranslatable()
 			}
@@ -134,7 +124,7 @@ func (c *chat) params(_ *doors.Value, m *[members]doors.Value) error {
 	}
 	for _, p := range passed { // their forms are judged as a chat completion's
 		if m[p.member].Raw != nil {
-			c.set(p.as, m[p.member].Raw)
+			c.Set(p.as, m[p.member].Raw)
 		}
 	}
 	if m[streamOptions].Raw != nil {
@@ -151,8 +141,8 @@ func (c *chat) params(_ *doors.Value, m *[members]doors.Value) error {
 	}
 	streams, err := m[stream].Flag()
 	if streams {
-		c.set("stream", []byte("true"))
-		c.set("stream_options", []byte(`{"include_usage":true}`)) // response.completed tells it
+		c.Set("stream", []byte("true"))
+		c.Set("stream_options", []byte(`{"include_usage":true}`)) // response.completed tells it
 	}
 	return err
 }
@@ -175,7 +165,7 @@ func (c *chat) reasons(_ *doors.Value, m *[members]doors.Value) error {
 		return nil
 	}
 	_, err := in[0].Text()
-	c.set("reasoning_effort", in[0].Raw)
+	c.Set("reasoning_effort", in[0].Raw)
 	return err
 }
 
@@ -192,7 +182,7 @@ func (c *chat) format(_ *doors.Value, m *[members]doors.Value) error {
 		if _, err := in[1].Text(); err != nil {
 			return err
 		}
-		c.set("verbosity", in[1].Raw)
+		c.Set("verbosity", in[1].Raw)
 	}
 	if in[0].Raw == nil {
 		return nil
@@ -206,17 +196,17 @@ func (c *chat) format(_ *doors.Value, m *[members]doors.Value) error {
 	if err != nil || kind == "text" {
 		return err
 	}
-	c.member("response_format")
-	c.out = append(append(c.out, `{"type":`...), of[0].Raw...)
+	c.Member("response_format")
+	c.Out = append(append(c.Out, `{"type":`...), of[0].Raw...)
 	if kind == "json_schema" {
-		c.out = append(c.out, `,"json_schema":{`...)
+		c.Out = append(c.Out, `,"json_schema":{`...)
 		for i := 1; i < len(of); i++ {
 			if of[i].Raw != nil {
-				c.set(fields[i], of[i].Raw)
+				c.Set(fields[i], of[i].Raw)
 			}
 		}
-		c.out = append(c.out, '}')
+		c.Out = append(c.Out, '}')
 	}
-	c.out = append(c.out, '}')
+	c.Out = append(c.Out, '}')
 	return nil
 }

@@ -36,6 +36,19 @@ func TestWhatABodyBecomes(t *testing.T) {
 				`"arguments":"{\"a\":1}"}},` +
 				`{"id":"t2","type":"function","function":{"name":"ls","arguments":"{\"a\":1}"}}]},{"role":"tool",` +
 				`"tool_call_id":"t1","content":[{"type":"text","text":"x"}]}]`},
+		"text and reasoning behind a call": {`"input":[{"role":"assistant","content":"a"},` + call +
+			`,{"role":"assistant","content":"b"},{"type":"reasoning","summary":[{"type":"summary_text",` +
+			`"text":"so"}]},` + strings.ReplaceAll(call, "t1", "t2") +
+			`,{"type":"function_call_output","call_id":"t1","output":"x"}]`,
+			`"messages":[{"role":"assistant","reasoning_content":"so","content":[{"type":"text","text":"a"},` +
+				`{"type":"text","text":"b"}],"tool_calls":[{"id":"t1","type":"function","function":{"name":"ls",` +
+				`"arguments":"{\"a\":1}"}},{"id":"t2","type":"function","function":{"name":"ls",` +
+				`"arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"t1","content":"x"}]`},
+		"reasoning behind an answer": {`"input":[{"role":"assistant","content":"a"},{"type":"reasoning",` +
+			`"summary":[{"type":"summary_text","text":"so"}]},{"role":"assistant","content":"b"},` +
+			`{"role":"user","content":"c"}]`,
+			`"messages":[{"role":"assistant","content":"a"},{"role":"assistant","reasoning_content":"so",` +
+				`"content":"b"},{"role":"user","content":"c"}]`},
 		"two answers": {
 			`"input":[{"role":"assistant","content":"a"},{"role":"assistant","content":"b"},{"role":"user",` +
 				`"content":"c"}]`,

@@ -2,24 +2,43 @@ package responses
 
 import "octet/gateway/doors"
 
-// contentOf returns the content of a message: a string, or a list of parts.
-func contentOf(v *doors.Value, answer bool) (out []byte, err error) {
+// content writes the content of a message: a string, or a list of parts.
+func (c *chat) content(v *doors.Value, answer bool) (err error) {
 	if v.Kind() == '"' {
-		return v.Raw, nil
+		c.Out = append(c.Out, v.Raw...)
+		return nil
 	}
-	out = append(out, '[')
-	err = v.Each(func(part *doors.Value) error {
-		if len(out) > 1 {
-			out = append(out, ',')
+	c.Out, err = appendParts(append(c.Out, '['), v, answer)
+	c.Out = append(c.Out, ']')
+	return err
+}
+
+// appendParts appends the parts of a content, of which there must be one.
+func appendParts(dst []byte, v *doors.Value, answer bool) (out []byte, err error) {
+	some := false
+	err = v.Each(func(part doors.Value) error {
+		if some {
+			dst = append(dst, ',')
 		}
-		out, err = appendPart(out, part, answer)
+		some = true
+		dst, err = appendPart(dst, &part, answer)
 		return err
 	})
-	if err == nil && len(out) == 1 {
+	if err == nil && !some {
 		err = v.Invalid("must hold at least one part")
 	}
-	return append(out, ']'), err
+	return dst, err
 }
+
+// The types of parts, by their places in partKinds.
+const (
+	inputText = iota
+	outputText
+	refusal
+	inputImage
+)
+
+var partKinds = []string{"input_text", "output_text", "refusal", "input_image"}
 
 // appendPart appends one part of a content.
 func appendPart(dst []byte, v *doors.Value, answer bool) ([]byte, error) {
@@ -27,19 +46,20 @@ func appendPart(dst []byte, v *doors.Value, answer bool) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	switch {
-	case kind == "input_text" && !answer, kind == "output_text" && answer:
+	switch i := kind.In(partKinds); {
+	case i == inputText && !answer, i == outputText && answer:
 		return appendText(dst, v)
-	case kind == "refusal" && answer:
+	case i == refusal && answer:
 		var m [2]doors.Value
 		if err := v.Members([]string{"type", "refusal"}, m[:]); err != nil {
 			return dst, err
 		}
-		return appendString(append(dst, `{"type":"text","text":`...), v, &m[1], "refusal", "}")
-	case kind == "input_image" && !answer:
+		_, err := m[1].Needed()
+		return doors.AppendText(dst, m[1].Raw), err
+	case i == inputImage && !answer:
 		return appendImage(dst, v)
 	}
-	return dst, v.Under("type").Untranslatable()
+	return dst, kind.Untranslatable()
 }
 
 // appendText appends a text, whose annotations and logprobs must be empty.
@@ -53,7 +73,8 @@ func appendText(dst []byte, v *doors.Value) ([]byte, error) {
 			return dst, m[i].Untranslatable()
 		}
 	}
-	return appendString(append(dst, `{"type":"text","text":`...), v, &m[1], "text", "}")
+	_, err := m[1].Needed()
+	return doors.AppendText(dst, m[1].Raw), err
 }
 
 // appendImage appends an image by its URL.
@@ -62,18 +83,15 @@ func appendImage(dst []byte, v *doors.Value) ([]byte, error) {
 	if err := v.Members([]string{"type", "image_url", "detail"}, m[:]); err != nil {
 		return dst, err
 	}
-	dst, err := appendString(append(dst, `{"type":"image_url","image_url":{"url":`...), v, &m[1], "image_url", "")
+	dst, err := appendString(append(dst, `{"type":"image_url","image_url":{"url":`...), &m[1], "")
 	if m[2].Raw != nil && err == nil {
-		dst, err = appendString(append(dst, `,"detail":`...), v, &m[2], "detail", "")
+		dst, err = appendString(append(dst, `,"detail":`...), &m[2], "")
 	}
 	return append(dst, "}}"...), err
 }
 
 // appendString appends a string that must be there, and end.
-func appendString(dst []byte, in, v *doors.Value, name, end string) ([]byte, error) {
-	if v.Raw == nil {
-		return dst, in.Missing(name)
-	}
-	_, err := v.Text()
+func appendString(dst []byte, v *doors.Value, end string) ([]byte, error) {
+	_, err := v.Needed()
 	return append(append(dst, v.Raw...), end...), err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"octet/gateway/apierr"
+	"octet/gateway/doors"
 	"octet/gateway/wire"
 )
 
@@ -43,18 +44,18 @@ func (Door) Param(body []byte, chat string) string {
 	if chat == "messages" {
 		return names[input]
 	}
-	at, rest := 0, ""
-	if n, _ := fmt.Sscanf(chat, "messages[%d]%s", &at, &rest); n == 0 || body == nil {
+	at, within := doors.MessageAt(chat)
+	if !within || body == nil {
 		return chat
 	}
 	c, m, err := rewrite(nil, body, len(body))
 	switch {
-	case err != nil || at < 0 || at >= len(c.origin):
+	case err != nil || at >= len(c.Origin):
 		return chat
-	case c.origin[at] < 0:
+	case c.Origin[at] < 0:
 		return names[instructions]
 	case m[input].Kind() == '"':
 		return names[input]
 	}
-	return fmt.Sprintf("%s[%d]", names[input], c.origin[at])
+	return fmt.Sprintf("%s[%d]", names[input], c.Origin[at])
 }

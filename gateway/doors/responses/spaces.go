@@ -40,19 +40,19 @@ func (c *chat) namespace(v *doors.Value) error {
 	}
 	switch {
 	case m[1].Raw == nil:
-		return v.Missing("name")
+		return m[1].Missing()
 	case m[3].Raw == nil:
-		return v.Missing("tools")
+		return m[3].Missing()
 	}
-	return m[3].Each(func(tool *doors.Value) error {
+	return m[3].Each(func(tool doors.Value) error {
 		kind, err := tool.Type()
 		if err != nil {
 			return err
 		}
-		if kind != "function" {
-			return notExecuted(tool)
+		if kind.In(toolKinds[:1]) < 0 {
+			return notExecuted(&kind)
 		}
-		err = c.function(tool, &in)
+		err = c.function(&tool, &in)
 		in.about = nil
 		return err
 	})
@@ -62,18 +62,15 @@ func (c *chat) namespace(v *doors.Value) error {
 // Both are the insides of JSON strings.
 type group struct{ space, about []byte }
 
-// named returns the name of a function in a chat completion, in quotes, and notes of which namespace it is.
-func (c *chat) named(tool, v *doors.Value, in *group) ([]byte, error) {
-	if v.Raw == nil {
-		return nil, tool.Missing("name")
-	}
-	name, err := v.Text()
+// named returns the name of a function in a chat completion, and notes of which namespace it is.
+func (c *chat) named(v *doors.Value, in *group) ([]byte, error) {
+	name, err := v.Needed()
 	if err != nil {
 		return nil, err
 	}
 	if in == nil {
 		c.plain = append(c.plain, name)
-		return v.Raw, nil
+		return name, nil
 	}
 	whole := flat(in.space, name)
 	if _, taken := c.functions[string(whole)]; taken {
@@ -83,7 +80,7 @@ func (c *chat) named(tool, v *doors.Value, in *group) ([]byte, error) {
 		c.functions = spaces{}
 	}
 	c.functions[string(whole)] = function{bytes.Clone(in.space), bytes.Clone(name)} // they outlive the body
-	return doors.AppendRaw(nil, whole), nil
+	return whole, nil
 }
 
 // distinct refuses functions of no namespace that are named like one of a namespace.
@@ -99,15 +96,12 @@ func (c *chat) distinct(tools *doors.Value) error {
 	return nil
 }
 
-// called returns the name of a function that a call or a choice is of, in quotes.
-func called(in, name, space *doors.Value) ([]byte, error) {
-	if name.Raw == nil {
-		return nil, in.Missing("name")
-	}
-	text, err := name.Text()
+// called returns the name of a function that a call or a choice is of.
+func called(name, space *doors.Value) ([]byte, error) {
+	text, err := name.Needed()
 	if err != nil || space.Raw == nil {
-		return name.Raw, err
+		return text, err
 	}
 	within, err := space.Text()
-	return doors.AppendRaw(nil, flat(within, text)), err
+	return flat(within, text), err
 }

@@ -1,8 +1,6 @@
 package responses
 
 import (
-	"bytes"
-
 	"octet/gateway/doors"
 	"octet/gateway/wire"
 )
@@ -10,15 +8,15 @@ import (
 // tools writes the tools, and which of them is to be called.
 func (c *chat) tools(_ *doors.Value, m *[members]doors.Value) error {
 	if m[tools].Raw != nil && string(m[tools].Raw) != "[]" {
-		c.member("tools")
-		c.out = append(c.out, '[')
+		c.Member("tools")
+		c.Out = append(c.Out, '[')
 		if err := m[tools].Each(c.tool); err != nil {
 			return err
 		}
 		if err := c.distinct(&m[tools]); err != nil {
 			return err
 		}
-		c.out = append(c.out, ']')
+		c.Out = append(c.Out, ']')
 	}
 	choice := &m[toolChoice]
 	switch choice.Kind() {
@@ -26,42 +24,46 @@ func (c *chat) tools(_ *doors.Value, m *[members]doors.Value) error {
 		return nil
 	case '"':
 		_, err := choice.OneOf("auto", "none", "required")
-		c.set("tool_choice", choice.Raw)
+		c.Set("tool_choice", choice.Raw)
 		return err
 	}
-	kind, err := choice.Type()
-	if err != nil || kind != "function" {
+	if kind, err := choice.Type(); err != nil || kind.In([]string{"function"}) < 0 {
 		return choice.Untranslatable()
 	}
 	var in [3]doors.Value
 	if err := choice.Members([]string{"type", "name", "namespace"}, in[:]); err != nil {
 		return err
 	}
-	name, err := called(choice, &in[1], &in[2])
-	c.member("tool_choice")
-	c.out = append(append(append(c.out, `{"type":"function","function":{"name":`...), name...), "}}"...)
+	name, err := called(&in[1], &in[2])
+	c.Member("tool_choice")
+	c.Function(name)
+	c.Out = append(c.Out, "}}"...)
 	return err
 }
 
-var toolMembers = []string{"type", "name", "description", "parameters", "strict"}
+var (
+	toolKinds   = []string{"function", "namespace"}
+	toolMembers = []string{"type", "name", "description", "parameters", "strict"}
+)
 
 // tool writes one tool, or a namespace of tools, which the client executes.
-func (c *chat) tool(v *doors.Value) error {
+func (c *chat) tool(v doors.Value) error {
 	kind, err := v.Type()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case kind == "namespace":
-		return c.namespace(v)
-	case kind != "function":
-		return notExecuted(v)
 	}
-	return c.function(v, nil)
+	switch kind.In(toolKinds) {
+	case 0:
+		return c.function(&v, nil)
+	case 1:
+		return c.namespace(&v)
+	}
+	return notExecuted(&kind)
 }
 
-// notExecuted refuses a tool that the service behind the API executes.
-func notExecuted(v *doors.Value) error {
-	return v.Under("type").Refuse(wire.CodeUnsupportedParameter, "is no function: nothing here executes it")
+// notExecuted refuses the type of a tool that the service behind the API executes.
+func notExecuted(kind *doors.Value) error {
+	return kind.Refuse(wire.CodeUnsupportedParameter, "is no function: nothing here executes it")
 }
 
 // function writes one function, of a namespace if in is not nil.
@@ -70,12 +72,12 @@ func (c *chat) function(v *doors.Value, in *group) error {
 	if err := v.Members(toolMembers, m[:]); err != nil {
 		return err
 	}
-	name, err := c.named(v, &m[1], in)
+	name, err := c.named(&m[1], in)
 	if err != nil {
 		return err
 	}
-	c.out = doors.AppendComma(c.out, '[')
-	c.out = append(append(c.out, `{"type":"function","function":{"name":`...), name...)
+	c.Out = doors.AppendComma(c.Out, '[')
+	c.Function(name)
 	if err := c.describe(&m[2], in); err != nil {
 		return err
 	}
@@ -83,13 +85,13 @@ func (c *chat) function(v *doors.Value, in *group) error {
 		if m[3].Kind() != '{' {
 			return m[3].Invalid("must be an object")
 		}
-		c.set("parameters", m[3].Raw)
+		c.Set("parameters", m[3].Raw)
 	}
 	strict, err := m[4].Flag()
 	if strict {
-		c.set("strict", m[4].Raw)
+		c.Set("strict", m[4].Raw)
 	}
-	c.out = append(c.out, "}}"...)
+	c.Out = append(c.Out, "}}"...)
 	return err
 }
 
@@ -105,11 +107,14 @@ func (c *chat) describe(v *doors.Value, in *group) error {
 			return err
 		}
 	}
+	if about == nil && text == nil {
+		return nil
+	}
+	c.Member("description")
+	c.Out = append(append(c.Out, '"'), about...)
 	if about != nil && text != nil {
-		about = append(bytes.Clone(about), `\n\n`...)
+		c.Out = append(c.Out, `\n\n`...)
 	}
-	if about != nil || text != nil {
-		c.set("description", doors.AppendRaw(nil, append(bytes.Clone(about), text...)))
-	}
+	c.Out = append(append(c.Out, text...), '"')
 	return nil
 }
