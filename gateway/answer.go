@@ -182,6 +182,9 @@ func writeError(w http.ResponseWriter, door doors.Door, of identity, e *apierr.E
 	if e.Code == apierr.InvalidAPIKey {
 		f = f.Text("Www-Authenticate: ", "Bearer")
 	}
+	if door != nil {
+		f = append(f, translated...)
+	}
 	body := append(errorBody(door, of.request, e), '\n')
 	conn.Start(w, e.Status(), int64(len(body)), f)
 	_, _ = w.Write(body) // the client has left

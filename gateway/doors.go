@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"octet/gateway/apierr"
 	"octet/gateway/doors"
@@ -18,12 +19,17 @@ var doorsByPath = map[string]doors.Door{
 	responses.Path: responses.Door{},
 }
 
-// doorOf returns the door that a path belongs to; nil stands for OpenAI's.
+// doorOf returns the door that a path belongs to, be there something at it or not; nil stands for OpenAI's.
 func doorOf(path string) doors.Door {
 	if path == messages.CountPath {
 		return messages.Door{Counts: true}
 	}
-	return doorsByPath[path]
+	for at, door := range doorsByPath {
+		if under, is := strings.CutPrefix(path, at); is && (under == "" || under[0] == '/') {
+			return door
+		}
+	}
+	return nil
 }
 
 // countTokens answers how long a prompt of Messages is, in tokens of the specialist that would answer it. It runs the

@@ -12,7 +12,6 @@ import (
 	"octet/gateway/api"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
-	"octet/gateway/doors"
 	"octet/gateway/doors/messages"
 	"octet/gateway/ensemble"
 	"octet/gateway/front"
@@ -106,17 +105,12 @@ func (s *Server) readiness() api.Ready {
 
 // refuse answers with a typed error outside the straight line.
 func (s *Server) refuse(c *gin.Context, e *apierr.Error) {
-	s.rejectAt(c.Writer, doorOf(c.Request.URL.Path), c.GetHeader("X-Request-Id"), e)
+	s.reject(c.Writer, front.Asked{Path: c.Request.URL.Path, ID: c.GetHeader("X-Request-Id")}, e)
 }
 
-// reject answers a request that has no exchange. asked is the X-Request-Id as the client sent it.
-func (s *Server) reject(w http.ResponseWriter, asked string, e *apierr.Error) {
-	s.rejectAt(w, nil, asked, e)
-}
-
-// rejectAt is reject in the words of a door; nil stands for OpenAI's.
-func (s *Server) rejectAt(w http.ResponseWriter, door doors.Door, asked string, e *apierr.Error) {
-	writeError(w, door, identity{request: intake.RequestID(asked)}, e)
+// reject answers a request that has no exchange, in the words of the door that its path belongs to.
+func (s *Server) reject(w http.ResponseWriter, asked front.Asked, e *apierr.Error) {
+	writeError(w, doorOf(asked.Path), identity{request: intake.RequestID(asked.ID)}, e)
 	s.metrics.Refused(e.Code)
 }
 

@@ -51,9 +51,14 @@ type Limits struct {
 	PerAddress       int           // connections of one address; zero means no limit
 }
 
-// Refuse answers a request that no handler is to see. asked is the X-Request-Id as the client sent it; "" if there was
-// none, or if the head could not be read.
-type Refuse func(w http.ResponseWriter, asked string, e *apierr.Error)
+// Refuse answers a request that no handler is to see.
+type Refuse func(w http.ResponseWriter, asked Asked, e *apierr.Error)
+
+// Asked is what is known of a request that is refused. Each is "" if it is not known.
+type Asked struct {
+	Path string
+	ID   string // X-Request-Id as the client sent it
+}
 
 // Data returns the server of the data listener.
 func Data(cfg *Config, h http.Handler) Server {

@@ -42,9 +42,10 @@ func config(kind Kind, limits Limits) *Config {
 	return &Config{
 		Kind: kind, Base: context.Background(), Limits: limits, Log: slog.New(slog.DiscardHandler),
 		NewID: func() string { return "new-id" },
-		Refuse: func(w http.ResponseWriter, asked string, e *apierr.Error) {
+		Refuse: func(w http.ResponseWriter, asked Asked, e *apierr.Error) {
 			w.Header().Set("X-Code", string(e.Code))
-			w.Header().Set("X-Asked", asked)
+			w.Header().Set("X-Asked", asked.ID)
+			w.Header().Set("X-Path", asked.Path)
 			w.WriteHeader(e.Status())
 		},
 	}
@@ -91,18 +92,20 @@ func TestBothKindsRefuseAlike(t *testing.T) {
 			status     int
 			code       apierr.Code
 			asked      string
+			path       string
 		}{
-			{"a request", get + "\r\n", 200, "", ""},
-			{"no host", "GET /a HTTP/1.1\r\n\r\n", 400, apierr.InvalidRequest, ""},
-			{"another version", "GET /a HTTP/2.0\r\nHost: x\r\n\r\n", 505, apierr.InvalidRequest, ""},
-			{"many fields", get + strings.Repeat("X-Many: x\r\n", 5) + "\r\n", 431, apierr.HeaderTooLarge, ""},
-			{"half a head", get + "X-Slow: ", 408, apierr.RequestTimeout, ""},
+			{"a request", get + "\r\n", 200, "", "", ""},
+			{"no host", "GET /a?b HTTP/1.1\r\n\r\n", 400, apierr.InvalidRequest, "", "/a"},
+			{"another version", "GET /a HTTP/2.0\r\nHost: x\r\n\r\n", 505, apierr.InvalidRequest, "", "/a"},
+			{"many fields", get + strings.Repeat("X-Many: x\r\n", 5) + "\r\n", 431, apierr.HeaderTooLarge, "", "/a"},
+			{"half a head", get + "X-Slow: ", 408, apierr.RequestTimeout, "", "/a"},
+			{"half a request line", "GET /a", 408, apierr.RequestTimeout, "", ""},
 			{"two meanings", "GET /a%2Fb HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n\r\n", 400,
-				apierr.InvalidRequest, "mine"},
+				apierr.InvalidRequest, "mine", "/a/b"},
 		} {
 			resp, _ := answer(t, dial(t, address), c.head)
 			if resp.StatusCode != c.status || apierr.Code(resp.Header.Get("X-Code")) != c.code ||
-				resp.Header.Get("X-Asked") != c.asked || (resp.Header.Get("X-Handled") == "yes") != (c.status == 200) {
+				resp.Header.Get("X-Asked") != c.asked || resp.Header.Get("X-Path") != c.path || (resp.Header.Get("X-Handled") == "yes") != (c.status == 200) {
 				t.Errorf("%s, %s: %d %v", kind, c.name, resp.StatusCode, resp.Header)
 			}
 		}

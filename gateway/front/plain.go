@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"octet/internal/http1/server"
 )
 
 // plainServer is Go's own server with the bounds on connections that server.Server has of itself. If all places are
@@ -62,8 +64,8 @@ func (p *plainServer) Shutdown(ctx context.Context) error {
 // refusing is h, but for the requests by which server.Strict says that it has refused one.
 func (cfg *Config) refusing(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if status, text, refused := refusedBefore(r); refused {
-			cfg.refuseHead(w, status, text)
+		if why, refused := refusedBefore(r); refused {
+			cfg.refuseHead(w, why)
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -71,10 +73,10 @@ func (cfg *Config) refusing(h http.Handler) http.Handler {
 }
 
 // refusedBefore returns how r's connection refused the request that r stands for, if it did.
-func refusedBefore(r *http.Request) (status int, text string, refused bool) {
+func refusedBefore(r *http.Request) (why server.Refused, refused bool) {
 	c, _ := r.Context().Value(plainKey{}).(*plainConn)
 	if c == nil {
-		return 0, "", false
+		return why, false
 	}
 	return c.Refused(r.RequestURI)
 }

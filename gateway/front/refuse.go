@@ -2,13 +2,16 @@ package front
 
 import (
 	"net/http"
+	"strings"
 
 	"octet/gateway/apierr"
+	"octet/internal/http1/server"
 )
 
 // refuseHead answers what could not be read as a request.
-func (cfg *Config) refuseHead(w http.ResponseWriter, status int, message string) {
-	cfg.Refuse(w, "", refusalOf(status, message))
+func (cfg *Config) refuseHead(w http.ResponseWriter, why server.Refused) {
+	path, _, _ := strings.Cut(why.Target, "?")
+	cfg.Refuse(w, Asked{Path: path}, refusalOf(why.Status, why.Text))
 }
 
 // refusalOf is the typed error for a status of a server.

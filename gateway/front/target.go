@@ -12,7 +12,7 @@ import (
 func Certain(h http.HandlerFunc, refuse Refuse) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if twofold(r.RequestURI) {
-			refuse(w, r.Header.Get("X-Request-Id"),
+			refuse(w, Asked{r.URL.Path, r.Header.Get("X-Request-Id")},
 				apierr.New(apierr.InvalidRequest, "", "the path holds an encoded slash, backslash or dot"))
 			return
 		}

@@ -179,9 +179,10 @@ func (c *conn) took(n int) {
 // advance answers what requests are whole, and says what is missing then.
 func (c *conn) advance() verdict {
 	for c.r < c.w {
+		from := c.r
 		whole, bad := c.readHead()
 		if bad != nil {
-			return c.refuse(bad)
+			return c.refuse(bad, c.buf[from:c.w])
 		}
 		if !whole {
 			return starved
@@ -234,9 +235,9 @@ func (c *conn) cutShort(err error) verdict {
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return c.refuse(errHeadLate)
+		return c.refuse(errHeadLate, c.buf[c.r:c.w])
 	case errors.Is(err, io.EOF):
-		return c.refuse(errHeadCut)
+		return c.refuse(errHeadCut, c.buf[c.r:c.w])
 	}
 	return over
 }

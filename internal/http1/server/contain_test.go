@@ -22,7 +22,7 @@ func TestAPanicOutsideOfAHandlerEndsItsConnectionAlone(t *testing.T) {
 		if where == guard.Connection && value == "oh" {
 			panics.Add(1)
 		}
-	}, Refuse: func(http.ResponseWriter, int, string) { panic("oh") }}
+	}, Refuse: func(http.ResponseWriter, Refused) { panic("oh") }}
 	address := serve(t, s)
 	calm := dial(t, address)
 	answers := bufio.NewReader(calm)

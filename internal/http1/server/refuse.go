@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 )
@@ -45,15 +46,34 @@ var (
 	errHeadLate     = &refusal{408, "the request's header did not arrive in time"}
 )
 
-// refuse answers for the server, and has the connection closed.
-func (c *conn) refuse(bad *refusal) verdict {
+// Refused is what a Server refuses by itself.
+type Refused struct {
+	Status int    // 400, 408, 417, 429, 431, 501, 503 or 505
+	Text   string // why
+	Target string // of the request line, as it was sent; "" if that is not known
+}
+
+// targetOf returns the target of the request line that is the beginning of what was received; "" without a whole one.
+func targetOf(received []byte) string {
+	line, _, _ := bytes.Cut(bytes.TrimLeft(received, "\r\n"), []byte("\n"))
+	_, rest, _ := bytes.Cut(line, []byte(" "))
+	target, _, whole := bytes.Cut(rest, []byte(" "))
+	if !whole {
+		return ""
+	}
+	return string(target)
+}
+
+// refuse answers for the server, and has the connection closed. received begins with what is refused.
+func (c *conn) refuse(bad *refusal, received []byte) verdict {
+	target := targetOf(received)
 	*c.req = *c.blank
 	c.req.Method, c.req.ProtoMinor = http.MethodGet, 1 // whatever it was
 	c.body.none()
 	c.answer.begin(true)
 	c.linger, c.writeBy = true, after(c.answer.began, c.server.WriteTimeout)
 	if c.server.Refuse != nil {
-		c.server.Refuse(&c.answer, bad.status, bad.text)
+		c.server.Refuse(&c.answer, Refused{bad.status, bad.text, target})
 	} else {
 		c.answer.WriteHeader(bad.status)
 		_, _ = io.WriteString(&c.answer, http.StatusText(bad.status)+": "+bad.text+"\n") // a.err keeps it

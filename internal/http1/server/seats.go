@@ -103,7 +103,7 @@ func (s *Server) turnAway(c *conn, why *refusal) {
 		defer s.seats.turned.Add(-1)
 		defer c.wreck()
 		defer s.Panics.End(guard.Connection, nil)
-		c.refuse(why)
+		c.refuse(why, nil)
 		c.sayGoodbye()
 	}()
 }

@@ -35,8 +35,8 @@ type Server struct {
 	MaxPerAddress     int           // of one address, for IPv6 of one network of 64 bits; 0 is no limit
 
 	// Refuse answers for the server itself what is no request that a handler could see; nil answers in plain text. The
-	// status is 400, 408, 417, 429, 431, 501, 503 or 505. The connection ends after it.
-	Refuse   func(w http.ResponseWriter, status int, message string)
+	// connection ends after it.
+	Refuse   func(w http.ResponseWriter, why Refused)
 	Panics   guard.Report // is told of the panics that are contained
 	ErrorLog *log.Logger  // of panics and failed accepts; nil means the standard logger
 

@@ -307,10 +307,10 @@ func TestAcceptingGoesOnWhenDescriptorsAreFreeAgain(t *testing.T) {
 func TestRefusalsAreTheOwnersToWord(t *testing.T) {
 	address := serve(t, &Server{Handler: http.HandlerFunc(echo), MaxHeaderBytes: 100, MaxFields: 2,
 		ReadHeaderTimeout: 50 * time.Millisecond,
-		Refuse: func(w http.ResponseWriter, status int, message string) {
+		Refuse: func(w http.ResponseWriter, why Refused) {
 			w.Header().Set("Content-Type", "text/x-refusal")
-			w.WriteHeader(status)
-			fmt.Fprint(w, message)
+			w.WriteHeader(why.Status)
+			fmt.Fprint(w, why.Text)
 		}})
 	for head, status := range map[string]int{
 		"GET / HTTP/1.1\r\n\r\n":                                              400,

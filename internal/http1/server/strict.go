@@ -21,7 +21,7 @@ type Strict struct {
 	body    int64 // bytes of a body still to come
 	chunks  *chunkScan
 	over    error // what comes after out
-	bad     *refusal
+	bad     *Refused
 	stand   string      // the target of the request that stands for what was refused
 	aborted atomic.Bool // the read deadline is net/http's way to have a read return
 }
@@ -31,12 +31,12 @@ func NewStrict(nc net.Conn, maxHeaderBytes, maxFields int) *Strict {
 	return &Strict{Conn: nc, c: newConn(&Server{MaxHeaderBytes: maxHeaderBytes, MaxFields: maxFields}, nc)}
 }
 
-// Refused says whether a request of this connection stands for one that was refused, and why that was.
-func (s *Strict) Refused(target string) (status int, text string, refused bool) {
+// Refused returns why the request was refused that one of this connection stands for; false if it stands for none.
+func (s *Strict) Refused(target string) (why Refused, refused bool) {
 	if s.bad == nil || target != s.stand {
-		return 0, "", false
+		return Refused{}, false
 	}
-	return s.bad.status, s.bad.text, true
+	return *s.bad, true
 }
 
 // CloseWrite closes the sending side, where that can be done alone.
@@ -84,7 +84,7 @@ func (s *Strict) readHead() error {
 			whole, bad := c.readHead()
 			switch {
 			case bad != nil:
-				s.refuse(bad)
+				s.refuse(bad, c.buf[from:c.w])
 				return nil
 			case whole:
 				s.hear(c.buf[from:c.r])
@@ -125,9 +125,9 @@ func (s *Strict) cutShort(err error) error {
 	case s.c.r == s.c.w || s.aborted.Load():
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		s.refuse(errHeadLate)
+		s.refuse(errHeadLate, s.c.buf[s.c.r:s.c.w])
 	case errors.Is(err, io.EOF):
-		s.refuse(errHeadCut)
+		s.refuse(errHeadCut, s.c.buf[s.c.r:s.c.w])
 	default:
 		return err
 	}
@@ -135,10 +135,10 @@ func (s *Strict) cutShort(err error) error {
 }
 
 // refuse hands out a request that stands for the one that is refused, and the end.
-func (s *Strict) refuse(bad *refusal) {
+func (s *Strict) refuse(bad *refusal, received []byte) {
 	s.stand = "/" + rand.Text()
 	s.out = []byte("GET " + s.stand + " HTTP/1.1\r\nHost: refused\r\nConnection: close\r\n\r\n")
-	s.bad, s.over = bad, io.EOF
+	s.bad, s.over = &Refused{bad.status, bad.text, targetOf(received)}, io.EOF
 }
 
 func (s *Strict) readBody(p []byte) (int, error) {
