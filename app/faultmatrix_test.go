@@ -2,11 +2,11 @@ package app_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,7 +71,8 @@ func matrix() []engineFault {
 func impatient(more ...string) []string {
 	return append([]string{"limits.idle_timeout=400ms", "limits.ttft_timeout=800ms", "limits.answer_timeout=800ms",
 		"limits.response_bytes=1MiB",
-		"limits.retry_budget=1", "fleet.breaker.failures=1000", "fleet.probe_interval=1h"}, more...)
+		"limits.retry_budget=1", "limits.retry_burst=1000", "fleet.breaker.failures=1000",
+		"fleet.probe_interval=1h"}, more...)
 }
 
 // patient is impatient, and waits for all but engines that are silent for ever.
@@ -91,7 +92,7 @@ func worlds(t *testing.T) map[bool]*world {
 }
 
 // Promises 1 and 2: whatever an engine does, in whichever phase, an answer ends in exactly one of complete or a typed
-// error, says not a token that is not its own, and leaves neither blocks nor goroutines behind.
+// error at every door, says not a token that is not its own, and leaves neither blocks nor goroutines behind.
 func TestEveryFaultInEveryPhaseEndsInOneVerdict(t *testing.T) {
 	of := worlds(t)
 	baseline := 0
@@ -101,8 +102,11 @@ func TestEveryFaultInEveryPhaseEndsInOneVerdict(t *testing.T) {
 				w := of[f.silent()]
 				// every time: a retry meets it too
 				w.Fault("systems-0", fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
-				resp, body, clean := w.verdictOf(t, systems, mode)
-				f.judge(t, mode, resp, body, clean)
+				var asking sync.WaitGroup // what a fault does to one stream, it does not do to another
+				for i := range surfaces {
+					asking.Go(func() { f.judge(t, mode, surfaces[i].name, w.verdictOf(&surfaces[i], "systems", mode)) })
+				}
+				asking.Wait()
 				eventually(t, "ledgers at their baseline", w.Quiet)
 				w.clearFaults("systems-0")
 			})
@@ -115,43 +119,31 @@ func TestEveryFaultInEveryPhaseEndsInOneVerdict(t *testing.T) {
 	eventually(t, "goroutines at their baseline", func() bool { return ownGoroutines() <= baseline })
 }
 
-func (w *world) verdictOf(t *testing.T, body, mode string) (resp *http.Response, answer string, clean bool) {
-	t.Helper()
-	if mode == "streamed" {
-		body = streamed(body)
-	}
-	resp = w.Ask(t.Context(), "/v1/chat/completions", body, "X-Request-Id", "one")
-	all, err := io.ReadAll(resp.Body)
-	resp.Body.Close()
-	return resp, string(all), err == nil
+// matrixBody is the question of the matrix at a surface.
+func matrixBody(s *surface, model, mode string) string {
+	return s.body(ask(model, "x", matrixTokens, mode == "streamed"))
+}
+
+// verdictOf asks the question of the matrix; the request has the name of the surface.
+func (w *world) verdictOf(s *surface, model, mode string) *heardOf {
+	return w.askAt(s, matrixBody(s, model, mode), mode == "streamed", "X-Request-Id", s.name)
 }
 
 // judge holds what the client got against what the fault is to end in.
-func (f engineFault) judge(t *testing.T, mode string, resp *http.Response, body string, clean bool) {
+func (f engineFault) judge(t *testing.T, mode, id string, h *heardOf) {
 	t.Helper()
 	code, text := f.unary, ""
 	if mode == "streamed" {
-		code, text = f.streamed, indexText("one", f.tokens)
+		code, text = f.streamed, indexText(id, f.tokens)
 	}
 	switch {
-	case mode == "streamed" && resp.StatusCode == 200:
-		s := readStream(strings.NewReader(body))
-		whole := code == "" && s.done && clean && s.failed == nil
-		broken := code != "" && !s.done && !clean && s.failed != nil && s.failed.Error.Code == string(code) &&
-			strings.Count(body, `"error"`) == 1
-		if whole == broken || s.text != text {
-			t.Errorf("done %v, clean end %v, error %+v, want code %q; text %q, want %q", s.done, clean, s.failed, code,
-				s.text, text)
-		}
-	case code == "":
-		if resp.StatusCode != 200 || !clean || !json.Valid([]byte(body)) {
-			t.Errorf("status %d, clean end %v: %s", resp.StatusCode, clean, body)
-		}
-	default:
-		checkError(t, resp, []byte(body), (&apierr.Error{Code: code}).Status(), code, param(code))
-		if !clean {
-			t.Error("a typed error did not end properly")
-		}
+	case code != "":
+		h.failsWith(t, code, param(code), id)
+	case h.code != http.StatusOK || !h.clean || !h.Done || h.err != nil:
+		t.Errorf("%s: status %d, clean end %v, %v: %s", id, h.code, h.clean, h.err, h.raw)
+	}
+	if mode == "streamed" && h.code == http.StatusOK && h.Text != text {
+		t.Errorf("%s: text %q, want %q", id, h.Text, text)
 	}
 }
 
@@ -162,11 +154,10 @@ func param(code apierr.Code) string {
 	return ""
 }
 
-// Promise 1: with another replica the same faults cost the client nothing, unless all the tokens were out, or the
-// engine took the whole time for a first token, or it refused what the client sent, or it said more than is read.
+// Promise 1: with another replica the same faults cost the client nothing at any door, unless all the tokens were out,
+// or the engine took the whole time for a first token, or it refused what the client sent, or it said more than is read.
 func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 	of := worlds(t)
-	body := strings.Replace(systems, "systems", "debug", 1)
 	for _, mode := range []string{"streamed", "unary"} {
 		for _, f := range matrix() {
 			mine := f.Kind == emulator.Status && f.K < 429 && f.K != 302 // the client's mistake
@@ -176,52 +167,59 @@ func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 			if mine || late || spent || vast {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s %d %s", f.Kind, f.K, mode), func(t *testing.T) {
-				w := of[f.silent()]
-				next := w.next(body)
-				w.Fault(next, fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
-				resp, answer, clean := w.verdictOf(t, body, mode)
-				if resp.StatusCode != 200 || !clean ||
-					contentOf(mode, []byte(answer)) != indexText("one", matrixTokens) &&
-						(f.Kind != emulator.Overrun || mode == "streamed") {
-					t.Errorf("status %d, clean end %v: %s", resp.StatusCode, clean, answer)
+			for i := range surfaces {
+				s := &surfaces[i]
+				if testing.Short() && i != f.K%len(surfaces) {
+					continue
 				}
-				w.clearFaults(next)
-				eventually(t, "ledgers at their baseline", w.Quiet)
-			})
+				t.Run(fmt.Sprintf("%s %d %s %s", f.Kind, f.K, mode, s.name), func(t *testing.T) {
+					w := of[f.silent()]
+					next := w.next(matrixBody(&surfaces[0], "debug", mode))
+					w.Fault(next, fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
+					h := w.verdictOf(s, "debug", mode)
+					same := h.Text == indexText(s.name, matrixTokens) || f.Kind == emulator.Overrun && mode == "unary"
+					if h.code != http.StatusOK || !h.clean || h.err != nil || !h.Done || !same {
+						t.Errorf("status %d, clean end %v, %v: %s", h.code, h.clean, h.err, h.raw)
+					}
+					w.clearFaults(next)
+					eventually(t, "ledgers at their baseline", w.Quiet)
+				})
+			}
 		}
 	}
 }
 
-// A client that leaves, or whose deadline passes, in any phase of its answer.
+// A client that leaves, or whose deadline passes, in any phase of its answer, at any door.
 func TestAnAnswerThatIsGivenUpInAnyPhaseLeavesNothingBehind(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines(), "limits.idle_timeout=10s", "limits.ttft_timeout=10s")
 	w.Post("/v1/chat/completions", systems) // everything has started
 	before := ownGoroutines()
 	for _, phase := range []string{`"hang"`, `"hang_after_tokens","k":0`, `"hang_after_tokens","k":1`,
 		`"hang_after_tokens","k":3`, `"hang_after_tokens","k":12`, `"slow"`} {
-		for _, body := range []string{systems, streamed(systems)} {
-			w.Fault("systems-0", `{"times":0,"kind":`+phase+`}`)
-			w.leaves(body)
-			if phase != `"slow"` {
-				w.outOfTime(body)
+		w.Fault("systems-0", `{"times":0,"kind":`+phase+`}`)
+		for i := range surfaces {
+			for _, mode := range []string{"unary", "streamed"} {
+				w.leaves(&surfaces[i], mode)
+				if phase != `"slow"` {
+					w.outOfTime(&surfaces[i], mode)
+				}
+				eventually(t, "ledgers at their baseline", w.Quiet)
 			}
-			eventually(t, "ledgers at their baseline", w.Quiet)
-			w.clearFaults("systems-0")
 		}
+		w.clearFaults("systems-0")
 	}
 	http.DefaultClient.CloseIdleConnections()
 	eventually(t, fmt.Sprintf("goroutines at their baseline of %d", before),
 		func() bool { return ownGoroutines() <= before })
 }
 
-// leaves asks and goes away as soon as an engine works for the answer.
-func (w *world) leaves(body string) {
+// leaves asks at a surface and goes away as soon as an engine works for the answer.
+func (w *world) leaves(s *surface, mode string) {
 	w.T.Helper()
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	ctx, leave := context.WithCancel(w.T.Context())
 	defer leave()
-	req, err := http.NewRequestWithContext(ctx, "POST", w.Data+"/v1/chat/completions", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, "POST", w.Data+s.path, strings.NewReader(matrixBody(s, "systems", mode)))
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -241,18 +239,9 @@ func (w *world) leaves(body string) {
 	eventually(w.T, "ledgers at their baseline", w.Quiet)
 }
 
-// outOfTime asks with a deadline that passes in the phase.
-func (w *world) outOfTime(body string) {
+// outOfTime asks at a surface with a deadline that passes in the phase.
+func (w *world) outOfTime(s *surface, mode string) {
 	w.T.Helper()
-	resp := w.Ask(w.T.Context(), "/v1/chat/completions", body, "X-Deadline-Ms", "80")
-	answer, err := io.ReadAll(resp.Body)
-	resp.Body.Close()
-	if resp.StatusCode != 200 {
-		checkError(w.T, resp, answer, 504, apierr.DeadlineExceeded, "")
-		return
-	}
-	if s := readStream(strings.NewReader(string(answer))); err == nil || s.done || s.failed == nil ||
-		s.failed.Error.Code != string(apierr.DeadlineExceeded) {
-		w.T.Errorf("%v: %.200s", err, answer)
-	}
+	h := w.askAt(s, matrixBody(s, "systems", mode), mode == "streamed", "X-Deadline-Ms", "80", "X-Request-Id", "late")
+	h.failsWith(w.T, apierr.DeadlineExceeded, "", "late")
 }
