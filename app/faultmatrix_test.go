@@ -155,7 +155,7 @@ func param(code apierr.Code) string {
 }
 
 // Promise 1: with another replica the same faults cost the client nothing at any door, unless all the tokens were out,
-// or the engine took the whole time for a first token, or it refused what the client sent, or it said more than is read.
+// or the engine took the whole time for a first token, or it refused what the client sent, or said more than is read.
 func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 	of := worlds(t)
 	for _, mode := range []string{"streamed", "unary"} {
@@ -219,7 +219,8 @@ func (w *world) leaves(s *surface, mode string) {
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	ctx, leave := context.WithCancel(w.T.Context())
 	defer leave()
-	req, err := http.NewRequestWithContext(ctx, "POST", w.Data+s.path, strings.NewReader(matrixBody(s, "systems", mode)))
+	body := strings.NewReader(matrixBody(s, "systems", mode))
+	req, err := http.NewRequestWithContext(ctx, "POST", w.Data+s.path, body)
 	if err != nil {
 		w.T.Fatal(err)
 	}

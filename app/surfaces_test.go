@@ -148,7 +148,8 @@ func asResponses(c *conversation) object {
 		case s.role == "tool":
 			m = object{"type": "function_call_output", "call_id": s.id, "output": s.text}
 		case s.image != "":
-			m["content"] = []object{{"type": "input_text", "text": s.text}, {"type": "input_image", "image_url": s.image}}
+			m["content"] = []object{{"type": "input_text", "text": s.text},
+				{"type": "input_image", "image_url": s.image}}
 		}
 		items = append(items, m)
 		for _, call := range s.calls {

@@ -114,15 +114,17 @@ func (s *responsesStream) event(f *frame) error {
 // whole is an event that has the response.
 func (s *responsesStream) whole(f *frame, e *responsesEvent) error {
 	r := e.Response
-	switch {
-	case r.ID == "" || r.Object != "response" || s.id != "" && r.ID != s.id:
+	if r.ID == "" || r.Object != "response" || s.id != "" && r.ID != s.id {
 		return f.wrong("another response")
-	case e.Type == "response.created" && s.id == "" && r.Status == "in_progress" && len(r.Output) == 0:
+	}
+	empty := len(s.items)+len(r.Output) == 0 && r.Status == "in_progress"
+	switch {
+	case e.Type == "response.created" && s.id == "" && empty:
 		s.id = r.ID
 		return nil
 	case s.id == "" || e.Type == "response.created":
 		return f.wrong("response.created is not the first, comes twice, or is not empty")
-	case e.Type == "response.in_progress" && len(s.items) == 0 && r.Status == "in_progress":
+	case e.Type == "response.in_progress" && empty:
 		return nil
 	case e.Type != "response."+r.Status || !slices.Contains(ends, r.Status):
 		return f.wrong("an end of another status, out of order, or of no known type")
@@ -209,7 +211,7 @@ func (it *openItem) piece(f *frame, e *responsesEvent, s *responsesStream) error
 		ok = ok && !it.told && it.tells(e)
 		it.told = true
 	case "response.content_part.done":
-		ok = ok && it.told && it.kind != "function_call" && e.Part != nil && *e.Part == responsesPart{it.part, it.said}
+		ok = ok && it.told && it.shuts(e.Part)
 		it.text += it.said
 		it.part, it.parts = "", it.parts+1
 	default:
@@ -219,6 +221,11 @@ func (it *openItem) piece(f *frame, e *responsesEvent, s *responsesStream) error
 		return f.wrong("a piece that %s does not have here, or that says another text", it.kind)
 	}
 	return nil
+}
+
+// shuts reports whether a part is the one that is open, with all that it has said.
+func (it *openItem) shuts(part *responsesPart) bool {
+	return it.kind != "function_call" && part != nil && *part == responsesPart{it.part, it.said}
 }
 
 // tells reports whether an event says again what its part, or its call, has said.
