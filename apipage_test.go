@@ -150,45 +150,15 @@ func TestAPIPageNamesTheFieldsThatAreRead(t *testing.T) {
 	for section, lists := range map[string][][2]string{
 		"Fields of chat completions and completions": {{"wire", "sharedParams"}, {"wire", "chatParams"},
 			{"wire", "completionParams"}},
-		"Messages":  {{"doors/messages", "names"}, {"doors/messages", "blockMembers"}},
-		"Responses": {{"doors/responses", "names"}},
+		"Messages":  {{"doors/messages", "names"}, {"doors/messages", "kinds"}},
+		"Responses": {{"doors/responses", "names"}, {"doors/responses", "kinds"}},
 	} {
 		var code []string
 		for _, list := range lists {
 			code = append(code, namesIn(t, "gateway/"+list[0], list[1])...)
 		}
-		if section == "Responses" {
-			code = append(code, casesIn(t, "gateway/doors/responses", "item")...)
-		}
 		sameNames(t, section, code, firstCells(t, page, section))
 	}
-}
-
-// casesIn returns the strings of the cases in the methods of that name in a room, without "".
-func casesIn(t *testing.T, dir, function string) (cases []string) {
-	t.Helper()
-	for _, f := range filesOf(t, dir) {
-		for _, d := range f.Decls {
-			if fn, is := d.(*ast.FuncDecl); is && fn.Name.Name == function && fn.Recv != nil {
-				cases = append(cases, casesOf(fn)...)
-			}
-		}
-	}
-	return cases
-}
-
-func casesOf(fn *ast.FuncDecl) (cases []string) {
-	ast.Inspect(fn, func(n ast.Node) bool {
-		if clause, is := n.(*ast.CaseClause); is {
-			for _, e := range clause.List {
-				if l, is := e.(*ast.BasicLit); is && l.Kind == token.STRING && l.Value != `""` && l.Value != "nil" {
-					cases = append(cases, strings.Trim(l.Value, `"`))
-				}
-			}
-		}
-		return true
-	})
-	return cases
 }
 
 // Headers that say something to or of the gateway, as the code spells them: alone, or in front of their value.
