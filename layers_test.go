@@ -74,6 +74,7 @@ var mayImport = map[string][]string{
 	"gateway/doors":           {"gateway/apierr", "gateway/wire"},
 	"gateway/doors/responses": {"gateway/apierr", "gateway/doors", "gateway/wire"},
 	"gateway/doors/messages":  {"gateway/apierr", "gateway/doors", "gateway/wire"},
+	"gateway/doors/doorstest": {"gateway/doors", "gateway/wire"},
 	"gateway/ensemble": {"calibration", "classifier", "engine", "gateway/apierr", "gateway/head",
 		"gateway/metrics", "gateway/sse", "gateway/tenant", "gateway/wire", "kvpool", "routing", "routing/fleet",
 		"routing/index", "scheduler/gate", "slo"},

@@ -2,73 +2,31 @@ package messages
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"octet/gateway/doors"
-	"octet/gateway/wire"
+	"octet/gateway/doors/doorstest"
 )
 
 type object = map[string]any
 
-// FuzzChat: whatever a body holds, it becomes one strict body of at most 100 times its size, or a typed error.
 func FuzzChat(f *testing.F) {
-	f.Add(`{"max_tokens":1,` + hi + `,"system":[{"type":"text","text":"a"}],"tools":[{"name":"a","input_schema":{}}]}`)
-	f.Add(`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]}`)
-	f.Add(
-		`{"max_tokens":1,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"","name":"",` +
+	doorstest.FuzzChat(f, Door{},
+		`{"max_tokens":1,`+hi+`,"system":[{"type":"text","text":"a"}],"tools":[{"name":"a","input_schema":{}}]}`,
+		`{"max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]}`,
+		`{"max_tokens":1,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"","name":"",`+
 			`"input":{}}]}]}`)
-	f.Fuzz(func(t *testing.T, in string) {
-		out, answer, err := Door{}.Chat(nil, []byte(in), 64)
-		var bad *wire.Error
-		switch {
-		case err == nil && (answer == nil || !wire.Valid(out, 128)):
-			t.Errorf("%q became %q", in, out)
-		case err == nil && len(out) > 100*len(in):
-			t.Errorf("%d bytes became %d", len(in), len(out))
-		case err != nil && (!errors.As(err, &bad) || bad.Code == "" || bad.Message == ""):
-			t.Errorf("%q: %v", in, err)
-		}
-	})
 }
 
-// FuzzThereAndBack: a body of the supported subset, as a chat completion and back, says the same; with one member that
-// nothing is known of, it is refused by that member's name.
-func FuzzThereAndBack(f *testing.F) {
-	f.Fuzz(rapid.MakeFuzz(thereAndBack))
-}
+func FuzzThereAndBack(f *testing.F) { f.Fuzz(rapid.MakeFuzz(thereAndBack)) }
 
 func TestThereAndBack(t *testing.T) { rapid.Check(t, thereAndBack) }
 
-func thereAndBack(t *rapid.T) {
-	in := drawBody(t)
-	sent, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, _, err := Door{}.Chat(nil, sent, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", sent, err)
-	}
-	var chat object
-	if err := json.Unmarshal(out, &chat); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := back(chat), plain(t, in); !reflect.DeepEqual(got, want) {
-		t.Fatalf("%s\nbecame %s\nand came back as %v", sent, out, got)
-	}
-	in["x_unknown"] = 1
-	sent, _ = json.Marshal(in)
-	var bad *wire.Error
-	if _, _, err := (Door{}).Chat(nil, sent, 64); !errors.As(err, &bad) || bad.Param != "x_unknown" {
-		t.Fatalf("%s: %v", sent, err)
-	}
-}
+func thereAndBack(t *rapid.T) { doorstest.ThereAndBack(t, Door{}, drawBody(t), back) }
 
 var words = rapid.StringMatching(`[a-z "\\é\n]{0,12}`)
 
@@ -119,18 +77,6 @@ func drawTurn(t *rapid.T, assistant bool) object {
 			"source": object{"type": "base64", "media_type": "image/png", "data": "AA=="}})
 	}
 	return object{"role": "user", "content": blocks}
-}
-
-// plain is a body as JSON has it.
-func plain(t *rapid.T, in object) (out object) {
-	raw, err := json.Marshal(in)
-	if err == nil {
-		err = json.Unmarshal(raw, &out)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // back makes a chat completion of the subset the Messages body that says the same. It is the slow, obvious reverse.
@@ -204,35 +150,11 @@ func blocksOf(content any) (blocks []any) {
 	return blocks
 }
 
-// FuzzEvents: whatever an engine sends, what is made of it has one good end, or is an error.
 func FuzzEvents(f *testing.F) {
-	f.Add(string(chunks(delta2(`"content":"a"`), delta2(`"tool_calls":[{"index":0,"function":{"name":"a"}}]`),
-		finish("stop"), usage)))
-	f.Add(string(chunks(delta2(
-		`"reasoning":"a","content":"b","tool_calls":[{"function":{"name":"a","arguments":"{}"}},{"index":1,` +
-			`"function":{"name":"a"}}]`))))
-	f.Fuzz(func(t *testing.T, in string) {
-		if !wire.Valid([]byte(`"`+strings.NewReplacer(`"`, "", `\`, "", "\n", "").Replace(in)+`"`), 1) {
-			return // an engine's UTF-8 is relayed, and encoding/json judges it
-		}
-		a := new(Answer)
-		out, err := a.Events([]byte(in))
-		if err != nil {
-			if !errors.Is(err, doors.ErrChunk) {
-				t.Error(err)
-			}
-			return
-		}
-		if len(out) == 0 {
-			return
-		}
-		all := string(out)
-		all += string(a.Done())
-		if err := grammar([]byte(all), nil); err != nil {
-			t.Errorf("%q: %v", in, err)
-		}
-		if len(all) > 100*len(in)+2000 {
-			t.Errorf("%d bytes became %d", len(in), len(all))
-		}
-	})
+	doorstest.FuzzEvents(f, func() doors.Answer { return new(Answer) },
+		func(stream string) error { return grammar([]byte(stream), nil) },
+		chunks(delta2(`"content":"a"`), delta2(`"tool_calls":[{"index":0,"function":{"name":"a"}}]`), finish("stop"),
+			usage),
+		chunks(delta2(`"reasoning":"a","content":"b","tool_calls":[{"function":{"name":"a","arguments":"{}"}},`+
+			`{"index":1,"function":{"name":"a"}}]`)))
 }

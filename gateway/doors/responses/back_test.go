@@ -1,48 +1,20 @@
 package responses
 
 import (
-	"encoding/json"
-	"errors"
-	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"octet/gateway/wire"
+	"octet/gateway/doors/doorstest"
 )
 
 type object = map[string]any
 
-// FuzzThereAndBack: a body of the supported subset, as a chat completion and back, says the same; with one member that
-// nothing is known of, it is refused by that member's name.
 func FuzzThereAndBack(f *testing.F) { f.Fuzz(rapid.MakeFuzz(thereAndBack)) }
 
 func TestThereAndBack(t *testing.T) { rapid.Check(t, thereAndBack) }
 
-func thereAndBack(t *rapid.T) {
-	in := drawBody(t)
-	sent, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, _, err := Door{}.Chat(nil, sent, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", sent, err)
-	}
-	var chat, want object
-	if err := errors.Join(json.Unmarshal(out, &chat), json.Unmarshal(sent, &want)); err != nil {
-		t.Fatal(err)
-	}
-	if got := back(chat); !reflect.DeepEqual(got, want) {
-		t.Fatalf("%s\nbecame %s\nand came back as %v", sent, out, got)
-	}
-	in["x_unknown"] = 1
-	sent, _ = json.Marshal(in)
-	var bad *wire.Error
-	if _, _, err := (Door{}).Chat(nil, sent, 64); !errors.As(err, &bad) || bad.Param != "x_unknown" {
-		t.Fatalf("%s: %v", sent, err)
-	}
-}
+func thereAndBack(t *rapid.T) { doorstest.ThereAndBack(t, Door{}, drawBody(t), back) }
 
 var words = rapid.StringMatching(`[a-z "\\é\n]{1,12}`)
 

@@ -10,7 +10,6 @@ import (
 	"octet/gateway/apierr"
 	"octet/gateway/doors"
 	"octet/gateway/doors/doorstest"
-	"octet/gateway/wire"
 )
 
 // chunks is a stream of a chat completion, each chunk by its delta and how it finishes.
@@ -155,59 +154,22 @@ func TestEventsOfAStream(t *testing.T) {
 	}
 }
 
-// FuzzEvents: whatever an engine sends, what is made of it has one good end, or is an error.
 func FuzzEvents(f *testing.F) {
-	f.Add(string(chunks(`"content":"a"`, `"tool_calls":[{"index":0,"function":{"name":"a"}}]`, ` > "stop"`)))
-	f.Add(
-		string(
-			chunks(
-				`"reasoning":"a","content":"b","tool_calls":[{"function":{"name":"a","arguments":"{}"}},` +
-					`{"index":1,"function":{"name":"a"}}]`)))
-	f.Fuzz(func(t *testing.T, in string) {
-		if !wire.Valid([]byte(`"`+strings.NewReplacer(`"`, "", `\`, "", "\n", "").Replace(in)+`"`), 1) {
-			return // an engine's UTF-8 is relayed, and encoding/json judges it
-		}
-		a := new(Answer)
-		out, err := a.Events([]byte(in))
-		if err != nil {
-			if !errors.Is(err, doors.ErrChunk) {
-				t.Error(err)
-			}
-			return
-		}
-		if len(out) == 0 {
-			return
-		}
-		all := string(out)
-		all += string(a.Done())
-		if short, err := grammar([]byte(all)); err != nil {
-			t.Errorf("%q: %s: %v", in, short, err)
-		}
-		if len(all) > 100*len(in)+4000 {
-			t.Errorf("%d bytes became %d", len(in), len(all))
-		}
-	})
+	doorstest.FuzzEvents(f, func() doors.Answer { return new(Answer) },
+		func(stream string) error {
+			_, err := grammar([]byte(stream))
+			return err
+		},
+		chunks(`"content":"a"`, `"tool_calls":[{"index":0,"function":{"name":"a"}}]`, ` > "stop"`),
+		chunks(`"reasoning":"a","content":"b","tool_calls":[{"function":{"name":"a","arguments":"{}"}},`+
+			`{"index":1,"function":{"name":"a"}}]`))
 }
 
-// FuzzChat: whatever a body holds, it becomes one strict body of at most 100 times its size, or a typed error.
 func FuzzChat(f *testing.F) {
-	f.Add(`{"input":"hi","instructions":"a","tools":[{"type":"function","name":"a"}]}`)
-	f.Add(
-		`{"input":[{"type":"function_call","call_id":"","name":"","arguments":""},{"type":"function_call_output",` +
-			`"call_id":"","output":""}]}`)
-	f.Add(
-		`{"input":[{"type":"reasoning","summary":[]},{"role":"user","content":[{"type":"input_image",` +
+	doorstest.FuzzChat(f, Door{},
+		`{"input":"hi","instructions":"a","tools":[{"type":"function","name":"a"}]}`,
+		`{"input":[{"type":"function_call","call_id":"","name":"","arguments":""},{"type":"function_call_output",`+
+			`"call_id":"","output":""}]}`,
+		`{"input":[{"type":"reasoning","summary":[]},{"role":"user","content":[{"type":"input_image",`+
 			`"image_url":"a"}]}],"text":{"format":{"type":"json_schema"}}}`)
-	f.Fuzz(func(t *testing.T, in string) {
-		out, answer, err := Door{}.Chat(nil, []byte(in), 64)
-		var bad *wire.Error
-		switch {
-		case err == nil && (answer == nil || !wire.Valid(out, 128)):
-			t.Errorf("%q became %q", in, out)
-		case err == nil && len(out) > 100*len(in):
-			t.Errorf("%d bytes became %d", len(in), len(out))
-		case err != nil && (!errors.As(err, &bad) || bad.Code == "" || bad.Message == ""):
-			t.Errorf("%q: %v", in, err)
-		}
-	})
 }

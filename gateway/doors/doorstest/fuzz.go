@@ -1,0 +1,97 @@
+package doorstest
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"octet/gateway/doors"
+	"octet/gateway/wire"
+)
+
+// FuzzChat checks that whatever a body holds, it becomes one strict body of at most 100 times its size, or a typed
+// error.
+func FuzzChat(f *testing.F, door doors.Door, seeds ...string) {
+	for _, seed := range seeds {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		out, answer, err := door.Chat(nil, []byte(in), 64)
+		var bad *wire.Error
+		switch {
+		case err == nil && (answer == nil || !wire.Valid(out, 128)):
+			t.Errorf("%q became %q", in, out)
+		case err == nil && len(out) > 100*len(in):
+			t.Errorf("%d bytes became %d", len(in), len(out))
+		case err != nil && (!errors.As(err, &bad) || bad.Code == "" || bad.Message == ""):
+			t.Errorf("%q: %v", in, err)
+		}
+	})
+}
+
+// FuzzEvents checks that whatever an engine sends, what is made of it is a stream of the grammar with one good end, or
+// an error.
+func FuzzEvents(f *testing.F, begin func() doors.Answer, grammar func(stream string) error, seeds ...[]byte) {
+	for _, seed := range seeds {
+		f.Add(string(seed))
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		if !wire.Valid([]byte(`"`+strings.NewReplacer(`"`, "", `\`, "", "\n", "").Replace(in)+`"`), 1) {
+			return // an engine's UTF-8 is relayed, and encoding/json judges it
+		}
+		a := begin()
+		out, err := a.Events([]byte(in))
+		if err != nil {
+			if !errors.Is(err, doors.ErrChunk) {
+				t.Error(err)
+			}
+			return
+		}
+		if len(out) == 0 {
+			return
+		}
+		all := string(out)
+		all += string(a.Done())
+		if err := grammar(all); err != nil {
+			t.Errorf("%q: %v", in, err)
+		}
+		if len(all) > 100*len(in)+4000 {
+			t.Errorf("%d bytes became %d", len(in), len(all))
+		}
+	})
+}
+
+// ThereAndBack checks that a body of the supported subset, as a chat completion and back, says the same, and that it is
+// refused with one member that nothing is known of, by that member's name. back is the slow, obvious reverse.
+func ThereAndBack(t *rapid.T, door doors.Door, body map[string]any, back func(chat map[string]any) map[string]any) {
+	sent := marshal(t, body)
+	out, _, err := door.Chat(nil, sent, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", sent, err)
+	}
+	var chat, want map[string]any
+	if err := errors.Join(json.Unmarshal(out, &chat), json.Unmarshal(sent, &want)); err != nil {
+		t.Fatal(err)
+	}
+	if got := back(chat); !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s\nbecame %s\nand came back as %v", sent, out, got)
+	}
+	body["x_unknown"] = 1
+	sent = marshal(t, body)
+	var bad *wire.Error
+	if _, _, err := door.Chat(nil, sent, 64); !errors.As(err, &bad) || bad.Param != "x_unknown" {
+		t.Fatalf("%s: %v", sent, err)
+	}
+}
+
+func marshal(t *rapid.T, body map[string]any) []byte {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
