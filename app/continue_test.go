@@ -124,7 +124,9 @@ func TestAStreamThatCannotGoOnEndsInATypedError(t *testing.T) {
 		"both engines":    {chat, nil, 6},
 		"nobody else":     {strings.Replace(chat, "debug", "systems", 1), nil, 3},
 		"seed":            {with(`"seed":1`), nil, 3},
-		"tools":           {with(`"tools":[{"type":"function","function":{"name":"f"}}]`), nil, 3},
+		"a call required": {with(`"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"required"`),
+			nil, 3},
+		"a format": {with(`"response_format":{"type":"json_object"}`), nil, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, smallWorld, smallEngines(), c.sets...)

@@ -133,7 +133,7 @@ func TestNobodyGivesWayMoreThanFourTimes(t *testing.T) {
 
 // What no engine could take up from its text is pinned from its first byte on.
 func TestWhatTheTextDoesNotShowIsNotPreempted(t *testing.T) {
-	for _, member := range []string{`"tools":[{"type":"function","function":{"name":"f"}}]`,
+	for _, member := range []string{`"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"required"`,
 		`"response_format":{"type":"json_object"}`, `"seed":1`, `"n":2`} {
 		w := newWorld(t, smallWorld, slowEngines(), "specialists[1].scheduler.max_running=1")
 		body := strings.Replace(resumable["/v1/chat/completions"], "{", "{"+member+",", 1)

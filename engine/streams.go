@@ -15,6 +15,9 @@ type Streams struct {
 	Counted     Counting
 	Chats       bool // it goes on with a chat whose last message is the assistant's
 	Completions bool // it goes on with a prompt of text
+	// Reasoning: of such a message it shows the model the reasoning too, which is left open where there is no text. Not
+	// every model's template does. The prompt that the engine then counts tells
+	Reasoning bool
 	// return_token_ids brings the ids of a completion's prompt and tokens, from which it goes on exactly
 	IDs bool
 	// stream_options.include_usage brings the usage at the end. A kind of which nothing is known may refuse to be asked

@@ -9,6 +9,7 @@ import (
 	"octet/gateway/fault"
 	"octet/gateway/place"
 	"octet/gateway/receipt"
+	"octet/gateway/stream"
 	"octet/routing"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -63,7 +64,11 @@ func (d *Dispatch) settle(err error) {
 	if !d.Relay.Heard() && errors.Is(err, fault.ErrEngineFailed) {
 		d.doubts.note(t.rep.Fleet, t.place.Doubt(), d.Request)
 	}
-	if t.unasked && err == nil {
+	strayed := errors.Is(err, stream.ErrStrayed)
+	if strayed {
+		t.rep.Strayed.Store(true)
+	}
+	if t.unasked && err == nil || strayed {
 		verdict = fleet.Cancelled
 	}
 	t.place.Close(verdict)

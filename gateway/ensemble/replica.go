@@ -37,6 +37,7 @@ type Replica struct {
 	Contradiction func() string
 	Opaque        string            // what clients see as X-Replica
 	Usage         atomic.Uint32     // whether its engine tells the usage of streams when asked: see the constants
+	Strayed       atomic.Bool       // its engine did not continue from an answer's reasoning
 	MaxWaiting    int               // requests in the Gate's queue
 	Shadows       atomic.Int32      // shadow requests that it answers now
 	Tokens        func() TokenCheck // nil if tokens are not compared
@@ -56,6 +57,9 @@ func (r *Replica) ContradictedKind() string {
 	}
 	return r.Contradiction()
 }
+
+// Reasons reports whether the replica's engine is taken to show its model the reasoning of an answer that it continues.
+func (r *Replica) Reasons() bool { return r.Kind.Streams.Reasoning && !r.Strayed.Load() }
 
 // HeadLine returns the line of an answer's head that names the replica.
 func (r *Replica) HeadLine() head.Lines { return r.headLine }

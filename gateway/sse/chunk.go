@@ -9,10 +9,11 @@ const maxDepth = 64
 type chunk struct {
 	output      bool // any choice brought text, reasoning, refusal or a tool call
 	reasoning   bool
-	otherOutput bool // output that is no text
-	texts       int  // non-empty texts, of any choice and kind
-	at, size    int  // where in the data the last of them is
-	text        []byte
+	otherOutput bool   // output that is no text
+	texts       int    // non-empty texts, of any choice and kind
+	at, size    int    // where in the data the last of them is
+	text        []byte // of choice 0
+	thought     []byte // its reasoning
 	finish      []byte // raw
 	usage       Usage
 	hasUsage    bool
@@ -41,6 +42,8 @@ type choice struct {
 	index int
 	text  []byte // content or text, raw
 	end   int    // where it ends
+
+	thought []byte // reasoning, raw; once, though some engines send it under both its names
 }
 
 // say takes on the text that ends at end, unless it is empty.
@@ -149,6 +152,9 @@ func (k *chunk) choice(c *wire.Cursor) {
 	if ch.index == 0 && len(ch.text) > 0 {
 		k.text, k.ends[holdsText] = ch.text, ch.end
 	}
+	if ch.index == 0 && len(ch.thought) > 0 {
+		k.thought = ch.thought
+	}
 }
 
 // list skips a value and returns where it is, nowhere unless it is a list of something.
@@ -172,7 +178,9 @@ func (k *chunk) delta(c *wire.Cursor, ch *choice) {
 		case "content":
 			ch.say(k.piece(c), c.Offset())
 		case "reasoning_content", "reasoning":
-			k.reasoning = len(k.piece(c)) > 0 || k.reasoning
+			if raw := k.piece(c); len(raw) > 0 {
+				k.reasoning, ch.thought = true, raw
+			}
 		case "refusal":
 			k.other(len(k.piece(c)) > 0)
 		case "tool_calls":

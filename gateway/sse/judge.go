@@ -32,6 +32,9 @@ func (s *Scanner) judge(event, data []byte, c *chunk) {
 	s.hide(event, data, c)
 	s.over(event, data, c)
 	s.identify(data, c)
+	if s.opts.Reasoning != nil && len(c.thought) > 0 {
+		s.opts.Reasoning(c.thought, len(c.text) == 0)
+	}
 	s.collect(c.text)
 	s.shape.learn(data, c, s.hidden(c))
 }

@@ -9,6 +9,10 @@ type Options struct {
 	// wire.AppendUnquoted gives the plain text. Nil collects nothing.
 	Text func(raw []byte)
 
+	// Reasoning is called with every piece of reasoning of choice 0, likewise. alone says that its event brought no
+	// text; otherwise Text is called next. Nil collects nothing.
+	Reasoning func(raw []byte, alone bool)
+
 	// IDs is called with the token ids of each event of choice 0 that has some, and of its prompt in the first: what is
 	// between their brackets, valid during the call, in the order of the events. spoken says that the event brought
 	// text. Nil collects nothing.
@@ -158,6 +162,9 @@ func (s *Scanner) spoken(m match) bool {
 	}
 	if s.shape.reasoning {
 		s.reasoned = true
+		if s.opts.Reasoning != nil && s.shape.choice == 0 {
+			s.opts.Reasoning(m.text, true)
+		}
 	}
 	if s.shape.collect {
 		s.collect(m.text)

@@ -9,12 +9,16 @@ import (
 	"octet/gateway/wire"
 )
 
-// Continuation is what a stream keeps so that another engine can continue its answer: the text that the client has. A
-// nil Continuation belongs to an answer that cannot be continued, which is pinned from its first byte on.
+// Continuation is what a stream keeps so that another engine can continue its answer: the reasoning and the text that
+// the client has. A nil Continuation belongs to an answer that cannot be continued, which is pinned from its first byte
+// on.
 type Continuation struct {
+	reasoning
 	text   []byte // so far, as the inside of a JSON string
+	bound  bool   // the text keeps to a grammar, which an engine would begin anew: text is not continued
+	most   int    // bytes of text and reasoning that are kept
 	ids    tokenIDs
-	pieces int    // events of the present engine that brought text; below 0 the text is not kept any more
+	pieces int    // events of the present engine that brought text or reasoning; below 0 they are not kept any more
 	base   int    // tokens that engines before the present one have brought
 	prompt int    // the prompt's tokens as the first engine counted them; 0 is unknown
 	later  bool   // the present engine is not the first that the client has an answer of
@@ -26,37 +30,45 @@ type Continuation struct {
 // stateful are members with which an answer depends on more than its text: it cannot be continued.
 var stateful = []string{
 	"continue_final_message", "add_generation_prompt", "continue_from", "min_tokens", "seed",
-	"frequency_penalty", "presence_penalty", "repetition_penalty",
+	"frequency_penalty", "presence_penalty", "repetition_penalty", "thinking_token_budget",
+	"include_reasoning", "separate_reasoning", "stream_reasoning", // reasoning may be where the client does not see it
 }
 
-// Continuable reports whether an engine of kind e could continue an answer to r from its text alone.
+// Continuable reports whether an engine of kind e could continue some answer to r from what the client has of it: its
+// reasoning and its text. From an answer's first call of a tool on it cannot.
 func Continuable(r *wire.Request, kind wire.Kind, e *engine.Kind) bool {
 	if !r.Continuable() || slices.ContainsFunc(stateful, func(name string) bool { return r.Raw(name) != nil }) {
 		return false
 	}
 	if kind == wire.Completion {
 		prompt := r.Raw("prompt")
-		return e.Streams.Completions && len(prompt) > 0 && prompt[0] == '"'
+		return e.Streams.Completions && !r.Structured && len(prompt) > 0 && prompt[0] == '"'
 	}
-	return e.Streams.Chats
+	return e.Streams.Chats && (e.Streams.Reasoning || !bound(r))
 }
 
-// Begin makes o keep what a continuation of the present engine's answer needs, up to most bytes of text. What was kept
-// of an answer that the client has seen nothing of is dropped.
-func (c *Continuation) Begin(o *sse.Options, most int) {
+// bound reports whether the text of an answer to r keeps to a grammar. An engine's grammar begins with the first token
+// that it generates itself, behind reasoning: it would say all of a text again.
+func bound(r *wire.Request) bool { return r.Structured || r.MustCall }
+
+// Begin makes o keep what a continuation of the present engine's answer to r needs, up to most bytes. reasons says that
+// the engine would show reasoning to its model. What was kept of an answer that the client has seen nothing of is
+// dropped.
+func (c *Continuation) Begin(o *sse.Options, r *wire.Request, reasons bool, most int) {
 	if c.pieces = 0; c.base == 0 {
-		c.text = c.text[:0]
+		c.text, c.thought, c.thoughts = c.text[:0], c.thought[:0], 0
 		c.ids = tokenIDs{}
 	}
 	c.ids.ahead, c.ids.late = nil, 0
-	o.Text = func(raw []byte) { c.keep(raw, most) }
+	c.bound, c.most, c.shown = bound(r), most, reasons
+	o.Text, o.Reasoning = c.keep, c.think
 }
 
 // keep adds what an engine said. Of an answer that is not to be continued, or is too long for it, nothing is kept.
-func (c *Continuation) keep(raw []byte, most int) {
+func (c *Continuation) keep(raw []byte) {
 	switch {
 	case c.pieces < 0:
-	case len(c.text)+len(raw) > most:
+	case c.bound, len(c.thought)+len(c.text)+len(raw) > c.most:
 		c.drop()
 	default:
 		c.text = append(c.text, raw...)
@@ -64,8 +76,10 @@ func (c *Continuation) keep(raw []byte, most int) {
 	}
 }
 
-// drop lets go of the text.
-func (c *Continuation) drop() { c.pieces, c.text, c.ids = -1, nil, tokenIDs{} }
+// drop lets go of the text and the reasoning.
+func (c *Continuation) drop() {
+	c.pieces, c.text, c.thought, c.ids = -1, nil, nil, tokenIDs{}
+}
 
 // Cached returns how many tokens of the prompt an engine says it had cached; below 0 if that says nothing of its own
 // cache: of an answer that it continues, or a prompt that was handed over to it.
@@ -129,7 +143,8 @@ func (c *Continuation) HandOver(delivered, prompt int) {
 	if c.base == 0 && prompt > 0 {
 		c.prompt = prompt
 	}
-	c.base, c.pieces, c.later = delivered, 0, true
+	c.base, c.pieces, c.later, c.read = delivered, 0, true, false
+	c.handed = c.thoughts
 }
 
 // Edits appends what makes an engine continue after what the client has.
@@ -153,7 +168,7 @@ func (c *Continuation) Edits(edits []wire.Edit, r *wire.Request, kind wire.Kind)
 	return append(edits,
 		wire.Edit{Key: "messages",
 			Raw: slices.Concat(messages[:len(messages)-1], []byte(`,{"role":"assistant","content":"`), c.text,
-				[]byte(`"}]`))},
+				[]byte{'"'}, c.reasoning.members(), []byte(`}]`))},
 		wire.Edit{Key: "continue_final_message", Raw: []byte("true")},
 		wire.Edit{Key: "add_generation_prompt", Raw: []byte("false")})
 }

@@ -10,8 +10,9 @@ import (
 // chunkView is where in a chunk's JSON stands what a rejoined stream must say differently.
 type chunkView struct {
 	id, born                          cut
-	prompt, completion, total, cached cut // of the usage; empty where it has no such member
-	opening                           bool
+	role                              cut  // the member; empty where there is none
+	prompt, completion, total, cached cut  // of the usage; empty where it has no such member
+	says                              bool // a choice brings output or its end
 }
 
 // remember notes the identity of the first engine's chunks.
@@ -41,12 +42,12 @@ func (c *Continuation) join(dst, event []byte) []byte {
 	switch {
 	case !ok:
 		return append(dst, event...)
-	case v.opening:
+	case v.role.to > 0 && !v.says:
 		return dst
 	}
 	v.id.with, v.born.with = c.id, c.born
 	c.account(data, &v)
-	cuts := [...]cut{v.id, v.born, v.prompt, v.completion, v.total, v.cached}
+	cuts := [...]cut{v.id, v.born, v.role, v.prompt, v.completion, v.total, v.cached}
 	dst = splice(append(dst, event[:at]...), data, cuts[:])
 	return append(dst, event[at+len(data):]...)
 }
@@ -68,8 +69,7 @@ func view(data []byte) (v chunkView, ok bool) {
 		case "created":
 			v.born = value(&c)
 		case "choices":
-			k := value(&c)
-			v.opening = opens(data[k.from:k.to])
+			v.choices(&c, data)
 		case "usage":
 			v.usage(&c)
 		default:
@@ -115,13 +115,6 @@ func (v *chunkView) details(c *wire.Cursor) {
 		}
 		c.Skip()
 	}
-}
-
-// opens reports whether choices only open a message: they name a role, and bring neither text nor an end.
-func opens(choices []byte) bool {
-	return bytes.Contains(choices, []byte(`"role"`)) && !bytes.Contains(choices, []byte(`"finish_reason":"`)) &&
-		(bytes.Contains(choices, []byte(`"content":""`)) || bytes.Contains(choices, []byte(`"content":null`)) ||
-			!bytes.Contains(choices, []byte(`"content"`)))
 }
 
 // account makes the usage in a chunk of a later engine the request's: the prompt as it was first counted, and the

@@ -23,6 +23,12 @@ func TestALaterEngineSpeaksAsTheFirst(t *testing.T) {
 		{`data: {"created":9,"id":"two","choices":[{"text":"\"role\""}],"usage":null}` + "\n\n",
 			`data: {"created":7,"id":"one","choices":[{"text":"\"role\""}],"usage":null}` + "\n\n"},
 		{": ping\n\n", ": ping\n\n"},
+		{`data: {"choices":[{"delta":{"role":"assistant","reasoning_content":"r"}}]}` + "\n\n",
+			`data: {"choices":[{"delta":{"reasoning_content":"r"}}]}` + "\n\n"},
+		{`data: {"choices":[{"delta":{"content":"","role":"assistant","tool_calls":[{"index":0}]}}]}` + "\n\n",
+			`data: {"choices":[{"delta":{"content":"","tool_calls":[{"index":0}]}}]}` + "\n\n"},
+		{`data: {"choices":[{"delta":{"role":"assistant","content":null,"tool_calls":[]},"finish_reason":null}]}` +
+			"\n\n", ""},
 		{`data: {"usage":{"prompt_tokens":30,"total_tokens":35,"completion_tokens":5},"id":"two"}` + "\n\n",
 			`data: {"usage":{"prompt_tokens":20,"total_tokens":35,"completion_tokens":15},"id":"one"}` + "\n\n"},
 		{`data: {"usage":{"completion_tokens":1.5,"prompt_tokens":4}}` + "\n\n",

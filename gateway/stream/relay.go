@@ -69,7 +69,7 @@ func (r *Relay) Open(src Source) error {
 func (r *Relay) scan() {
 	o := sse.Options{MaxEvent: r.EventBytes}
 	if r.Cont != nil {
-		r.Cont.Begin(&o, r.TextBytes)
+		r.Cont.Begin(&o, r.Request, r.Reasons, r.TextBytes)
 	}
 	r.Transcript.Begin(&o, r.begun)
 	r.Cont.Scanning(&o, r.Request, r.Kind, r.Engine, r.Most)
@@ -133,6 +133,9 @@ func (r *Relay) take(piece []byte) (more bool, err error) {
 		return false, r.clientGone(err)
 	}
 	out, bad := r.scanner.Feed(piece)
+	if r.strays() {
+		return false, &Unusable{Begun: r.heard, Err: ErrStrayed}
+	}
 	if err := r.pass(out); err != nil {
 		return false, err
 	}

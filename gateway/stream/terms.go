@@ -39,6 +39,7 @@ type Source struct {
 	Context  int          // of the specialist, tokens; 0 is no limit
 	Board    *slo.Board
 	Handed   bool // the engine did not compute the prompt
+	Reasons  bool // the engine shows its model the reasoning of an answer that it is to continue
 	// Held reports whether steps before the answer still hold places, which keeps the stream from being parked; nil if
 	// there are none.
 	Held func() bool

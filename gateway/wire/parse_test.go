@@ -66,11 +66,9 @@ func TestOnlyAPlainSingleAnswerIsContinuable(t *testing.T) {
 	for params, want := range map[string]bool{
 		``: true,
 		`,"n":1,"tool_choice":"none","response_format":{"type":"text"},"tools":[],"logprobs":false,"guided_json":null`: true,
-		`,"n":2`: false, `,"tools":[{}]`: false, `,"functions":[{}]`: false,
-		`,"response_format":{"type":"json_object"}`:              false,
-		`,"guided_regex":"a+"`:                                   false,
-		`,"guided_regex":"a+","response_format":{"type":"text"}`: false,
-		`,"logprobs":true`:                                       false, `,"top_logprobs":1`: false,
+		`,"n":2`: false, `,"tools":[{}]`: true, `,"functions":[{}]`: true,
+		`,"response_format":{"type":"json_object"}`: true, `,"guided_regex":"a+"`: true,
+		`,"logprobs":true`: false, `,"top_logprobs":1`: false,
 		`,"use_beam_search":true`: false,
 	} {
 		if got := mustParse(t, Chat, user(params)).Continuable(); got != want {
@@ -175,5 +173,19 @@ func TestEveryParameterHasItsReaderInItsTable(t *testing.T) {
 	}
 	if bare.chat.find(nil, hashOf(nil)) != nil || most > 4 {
 		t.Errorf("%d names in one slot", most)
+	}
+}
+
+func TestAToolChoiceMayLeaveNoOtherAnswerThanACall(t *testing.T) {
+	for params, want := range map[string][2]bool{ // a choice, and no other answer
+		``: {}, `,"tool_choice":null`: {}, `,"tool_choice":"none"`: {}, `,"tool_choice":"auto"`: {true, false},
+		`,"tool_choice":"required"`:                                  {true, true},
+		`,"tool_choice":{"type":"function","function":{"name":"f"}}`: {true, true},
+		`,"function_call":"auto"`:                                    {true, false},
+		`,"function_call":{}`:                                        {true, true},
+	} {
+		if r := mustParse(t, Chat, user(params)); r.ToolChoice != want[0] || r.MustCall != want[1] {
+			t.Errorf("%s: %v %v, want %v", params, r.ToolChoice, r.MustCall, want)
+		}
 	}
 }

@@ -92,6 +92,7 @@ type Params struct {
 
 	Tools      bool // tools or functions, not empty
 	ToolChoice bool // a tool_choice or function_call other than "none"
+	MustCall   bool // one that leaves no other answer than a call
 	Structured bool // the output is bound to a grammar or schema
 	Logprobs   bool
 	Echo       bool
@@ -158,11 +159,11 @@ func (r *Request) Policy() Policy {
 	return PolicyTemperature
 }
 
-// Continuable reports whether an answer cut off after some tokens can be taken up by another replica from its text:
-// one plain choice, bound by nothing that the text does not show.
+// Continuable reports whether an answer cut off after some tokens can be taken up by another replica from what it said:
+// one plain choice, with nothing told beside it. Structured and MustCall bind its text, see stream.Continuable.
 func (r *Request) Continuable() bool {
 	several := r.N > 1 || r.BestOf > 1 || r.Beam || len(r.prompts) > 1
-	return !several && r.suffix == (text{}) && !r.Tools && !r.Structured && !r.Logprobs && !r.Echo
+	return !several && r.suffix == (text{}) && !r.Logprobs && !r.Echo
 }
 
 // CountsDiffer reports whether max_tokens and max_completion_tokens are both given, and say different numbers.

@@ -58,11 +58,13 @@ func (p *parser) toolChoice() {
 	switch p.Peek() {
 	case '{':
 		p.Skip()
-		p.r.ToolChoice = true
+		p.r.ToolChoice, p.r.MustCall = true, true
 	case '"':
 		var t text
 		p.string(&t)
-		p.r.ToolChoice = p.r.ToolChoice || string(p.bytes(p.plain(t))) != "none"
+		choice := string(p.bytes(p.plain(t)))
+		p.r.ToolChoice = p.r.ToolChoice || choice != "none"
+		p.r.MustCall = p.r.MustCall || choice != "none" && choice != "auto"
 	case 'n':
 		p.Null()
 	default:

@@ -1,0 +1,217 @@
+package app_test
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"octet/engine/emulator"
+	"octet/gateway/apierr"
+)
+
+// saying are answers by what they are made of, as the emulated engine is told in the user's message.
+var saying = []struct {
+	name, user string
+	tools      bool
+	format     bool
+}{
+	{name: "text", user: "go [[text=9]]"},
+	{name: "text with tools", user: "go [[text=9 calls=0]]", tools: true},
+	{name: "reasoning, text", user: "go [[reasoning=7 text=6]]"},
+	{name: "text, call", user: "go [[text=5 calls=1 args=3]]", tools: true},
+	{name: "reasoning, text, calls", user: "go [[reasoning=4 text=3 calls=2 args=2]]", tools: true},
+	{name: "JSON", user: "go [[args=4]]", format: true},
+	{name: "reasoning, JSON", user: "go [[reasoning=5 args=3]]", format: true},
+}
+
+const (
+	pathSchema = `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],` +
+		`"additionalProperties":false}`
+	chatPath, messagesPath, responsesPath = "/v1/chat/completions", "/v1/messages", "/v1/responses"
+)
+
+// toldAt returns a request for the i-th answer at a door.
+func toldAt(path, model string, i int) string {
+	s := saying[i]
+	body := fmt.Sprintf(`{"model":%q,"stream":true`, model)
+	switch path {
+	case messagesPath:
+		body += fmt.Sprintf(`,"max_tokens":900,"messages":[{"role":"user","content":%q}]`, s.user)
+		if s.tools {
+			body += `,"tools":[{"name":"open","input_schema":` + pathSchema + `}]`
+		}
+		if s.format {
+			body += `,"output_config":{"format":{"type":"json_schema","schema":` + pathSchema + `}}`
+		}
+	case responsesPath:
+		body += fmt.Sprintf(`,"input":%q`, s.user)
+		if s.tools {
+			body += `,"tools":[{"type":"function","name":"open","strict":false,"parameters":` + pathSchema + `}]`
+		}
+		if s.format {
+			body += `,"text":{"format":{"type":"json_schema","name":"n","schema":` + pathSchema + `}}`
+		}
+	default:
+		body += fmt.Sprintf(`,"max_tokens":900,"messages":[{"role":"user","content":%q}]`, s.user)
+		body += `,"stream_options":{"include_usage":true,"continuous_usage_stats":true}`
+		if s.tools {
+			body += `,"tools":[{"type":"function","function":{"name":"open","parameters":` + pathSchema + `}}]`
+		}
+		if s.format {
+			body += `,"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":` + pathSchema + `}}`
+		}
+	}
+	return body + "}"
+}
+
+// beyond returns how many tokens the client of a chat has when its answer can no longer be continued, and how many it
+// has in the end.
+func beyond(t *testing.T, whole string, format bool) (first, all int) {
+	t.Helper()
+	for _, chunk := range chunksOf(t, whole) {
+		all = int(chunk["usage"].(map[string]any)["completion_tokens"].(float64))
+		for _, c := range chunk["choices"].([]any) {
+			delta := c.(map[string]any)["delta"].(map[string]any)
+			bound := delta["tool_calls"] != nil || format && delta["content"] != nil && delta["content"] != ""
+			if bound && first == 0 {
+				first = all
+			}
+		}
+	}
+	if first == 0 {
+		first = all
+	}
+	return first, all
+}
+
+// toolEngines are smallEngines that call tools, with steps of that length.
+func toolEngines(step time.Duration) []emulator.Config {
+	engines := speaking(emulator.TextTools)
+	for i := range engines {
+		engines[i].Step = step
+	}
+	return engines
+}
+
+// passing is what may differ between two streams of one request: times, and what was cached.
+var passing = regexp.MustCompile(
+	`"(created|created_at|completed_at|cached_tokens|cache_read_input_tokens|cache_creation_input_tokens)":\d+(\.\d+)?`)
+
+// sameAnswer compares two streams of a door to the byte, but for what may differ.
+func sameAnswer(t *testing.T, what, want, got string) {
+	t.Helper()
+	a, b := passing.ReplaceAllString(want, "-"), passing.ReplaceAllString(got, "-")
+	a, b = inputs.ReplaceAllString(a, "-"), inputs.ReplaceAllString(b, "-")
+	if a != b {
+		at := 0
+		for at < min(len(a), len(b)) && a[at] == b[at] {
+			at++
+		}
+		t.Errorf("%s: differs at %d: …%.200q\nalone …%.200q", what, at, b[max(at-80, 0):], a[max(at-80, 0):])
+	}
+}
+
+// inputs are the tokens of a prompt that were not cached, as Messages tells them.
+var inputs = regexp.MustCompile(`"input_tokens":\d+`)
+
+// Issue 20, point 3: an answer of reasoning and text goes on at another replica token for token, wherever its engine
+// died. From the first piece of a call on, and of JSON that keeps to a grammar, it ends in one typed error.
+func TestAnAnswerWithReasoningAndToolsGoesOnElsewhere(t *testing.T) {
+	for _, path := range []string{chatPath, messagesPath, responsesPath} {
+		for i, s := range saying {
+			t.Run(strings.TrimPrefix(path, "/v1/")+" "+s.name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, smallWorld, toolEngines(100*time.Microsecond), "limits.idle_timeout=5s",
+					"limits.retry_budget=1", "fleet.breaker.failures=1000")
+				chat := toldAt(chatPath, "debug", i)
+				_, whole := w.Post(chatPath, chat)
+				first, all := beyond(t, string(whole), s.format)
+				_, want := w.Post(path, toldAt(path, "debug", i), "X-Request-Id", "cut")
+				step := 1
+				if path != chatPath {
+					step = 4
+				}
+				for k := 0; k < all; k += step {
+					w.diesOnce(chat, emulator.DieAfterTokens, k)
+					resp, got := w.Post(path, toldAt(path, "debug", i), "X-Request-Id", "cut")
+					what := fmt.Sprintf("after %d of %d, %d can be continued", k, all, first)
+					r := w.receiptOf(resp.Header)
+					if k < first {
+						sameAnswer(t, what, string(want), string(got))
+						if len(r.Attempts) != 2 || !r.Result.Done || k > 0 && r.Result.Continued > 1 {
+							t.Errorf("%s: %+v, attempts %+v", what, r.Result, r.Attempts)
+						}
+						continue
+					}
+					brokeOff(t, what, string(want), string(got))
+					if r.Result.Done || r.Result.Continued != 0 || r.Result.CompletionTokens > k {
+						t.Errorf("%s: %+v", what, r.Result)
+					}
+				}
+				eventually(t, "ledgers at their baseline", w.Quiet)
+			})
+		}
+	}
+}
+
+// brokeOff checks that got is the beginning of want, and one typed error.
+func brokeOff(t *testing.T, what, want, got string) {
+	t.Helper()
+	at := strings.LastIndex(got[:strings.LastIndex(got, string(apierr.UpstreamReset))+1], "\n\n")
+	if at < 0 || strings.Count(got, string(apierr.UpstreamReset)) != 1 {
+		t.Errorf("%s: no typed error in …%.300q", what, got[max(len(got)-300, 0):])
+		return
+	}
+	sameAnswer(t, what, want[:min(len(want), at)], got[:at])
+}
+
+// The same for an answer whose place is taken by a more urgent one, which then waits for no call to end.
+func TestAnAnswerWithReasoningAndToolsIsPreempted(t *testing.T) {
+	for i, s := range saying {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, smallWorld, toolEngines(8*time.Millisecond), "specialists[1].scheduler.max_running=1",
+				"limits.max_queue_wait=20s")
+			body := toldAt(chatPath, "systems", i)
+			_, whole := w.Post(chatPath, body, "X-Request-Id", "low")
+			first, all := beyond(t, string(whole), s.format)
+			for _, k := range []int{2, first - 2, first, first + 2} {
+				if k < 1 || k > all-4 {
+					continue
+				}
+				before := w.gate("systems-0").Stats().Preemptions
+				resp := w.Ask(t.Context(), chatPath, body, "X-Priority", "-5", "X-Request-Id", "low")
+				got := until(t, resp.Body, fmt.Sprintf(`"completion_tokens":%d`, told(t, string(whole), k)))
+				high, _ := w.Post(chatPath, toldAt(chatPath, "systems", 0), "X-Priority", "5")
+				rest, err := io.ReadAll(resp.Body)
+				if err != nil || high.StatusCode != 200 {
+					t.Fatalf("%v, status %d", err, high.StatusCode)
+				}
+				sameAnswer(t, fmt.Sprintf("at %d, %d can be preempted", k, first), string(whole), got+string(rest))
+				want := 0
+				if k < first {
+					want = 1
+				}
+				if n := w.gate("systems-0").Stats().Preemptions - before; int(n) != want && k != first-2 {
+					t.Errorf("at %d of %d, %d can be preempted: %d preemptions", k, all, first, n)
+				}
+			}
+			eventually(t, "ledgers at their baseline", w.Quiet)
+		})
+	}
+}
+
+// told returns the first count of tokens, from k on, that an event of a stream told.
+func told(t *testing.T, whole string, k int) int {
+	t.Helper()
+	for _, chunk := range chunksOf(t, whole) {
+		if n := int(chunk["usage"].(map[string]any)["completion_tokens"].(float64)); n >= k {
+			return n
+		}
+	}
+	t.Fatalf("no event tells of %d tokens", k)
+	return 0
+}
