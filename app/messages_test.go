@@ -17,7 +17,7 @@ import (
 // messagesClient returns the unmodified SDK, at the gateway's door.
 func messagesClient(w *world, more ...option.RequestOption) anthropic.Client {
 	return anthropic.NewClient(append([]option.RequestOption{option.WithBaseURL(w.Data), option.WithAPIKey("none"),
-		option.WithMaxRetries(0)}, more...)...)
+		option.WithMaxRetries(0), option.WithHTTPClient(judged(w.T))}, more...)...)
 }
 
 func say(text string) anthropic.MessageParam {

@@ -14,7 +14,7 @@ import (
 // responsesClient returns the unmodified SDK, at the gateway's door.
 func responsesClient(w *world, more ...option.RequestOption) openai.Client {
 	return openai.NewClient(append([]option.RequestOption{option.WithBaseURL(w.Data + "/v1"), option.WithAPIKey("none"),
-		option.WithMaxRetries(0)}, more...)...)
+		option.WithMaxRetries(0), option.WithHTTPClient(judged(w.T))}, more...)...)
 }
 
 // streamedResponse asks for a stream and returns the response of its good end.

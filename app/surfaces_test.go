@@ -1,10 +1,12 @@
 package app_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"octet/gateway/apierr"
@@ -62,13 +64,14 @@ func (s *surface) body(c *conversation, more ...string) string {
 	return string(text)
 }
 
-func schemaOf(string) object {
+func schemaOf() object {
 	return object{"type": "object", "properties": object{"path": object{"type": "string"}}}
 }
 
 func asChat(c *conversation) object {
 	body := object{"model": c.model, "max_tokens": c.most, "stream": c.stream}
-	var messages, tools []object
+	var messages []object
+	var tools []json.RawMessage
 	if c.system != "" {
 		messages = append(messages, object{"role": "system", "content": c.system})
 	}
@@ -91,11 +94,14 @@ func asChat(c *conversation) object {
 		}
 		messages = append(messages, m)
 	}
-	for _, name := range c.tools {
-		tools = append(tools, object{"type": "function", "function": object{"name": name,
-			"description": "does " + name, "parameters": schemaOf(name)}})
+	for _, name := range c.tools { // members in the order of the protocol, as templates may show them as they came
+		schema, _ := json.Marshal(schemaOf())
+		tools = append(tools, fmt.Appendf(nil, `{"type":"function","function":{"name":%q,"description":%q,`+
+			`"parameters":%s}}`, name, "does "+name, schema))
 	}
-	setAll(body, "messages", messages, "tools", tools, "stop", c.stop)
+	setList(body, "tools", tools)
+	setList(body, "stop", c.stop)
+	body["messages"] = messages
 	if c.stream {
 		body["stream_options"] = object{"include_usage": true}
 	}
@@ -127,9 +133,11 @@ func asMessages(c *conversation) object {
 		messages = append(messages, m)
 	}
 	for _, name := range c.tools {
-		tools = append(tools, object{"name": name, "description": "does " + name, "input_schema": schemaOf(name)})
+		tools = append(tools, object{"name": name, "description": "does " + name, "input_schema": schemaOf()})
 	}
-	setAll(body, "messages", messages, "tools", tools, "stop_sequences", c.stop)
+	setList(body, "tools", tools)
+	setList(body, "stop_sequences", c.stop)
+	body["messages"] = messages
 	if c.system != "" {
 		body["system"] = c.system
 	}
@@ -159,9 +167,10 @@ func asResponses(c *conversation) object {
 	}
 	for _, name := range c.tools {
 		tools = append(tools, object{"type": "function", "name": name, "description": "does " + name,
-			"parameters": schemaOf(name)})
+			"parameters": schemaOf()})
 	}
-	setAll(body, "input", items, "tools", tools, "stop", []string(nil))
+	setList(body, "tools", tools)
+	body["input"] = items
 	if c.system != "" {
 		body["instructions"] = c.system
 	}
@@ -171,14 +180,10 @@ func asResponses(c *conversation) object {
 	return body
 }
 
-// setAll sets the lists of a body that are not empty.
-func setAll(body object, messages string, m []object, tools string, t []object, stop string, s []string) {
-	body[messages] = m
-	if len(t) > 0 {
-		body[tools] = t
-	}
-	if len(s) > 0 {
-		body[stop] = s
+// setList sets a list of a body unless it is empty.
+func setList[T any](body object, name string, list []T) {
+	if len(list) > 0 {
+		body[name] = list
 	}
 }
 
@@ -195,7 +200,11 @@ type heardOf struct {
 // askAt asks at a surface and reads the answer to its end.
 func (w *world) askAt(s *surface, body string, stream bool, headers ...string) *heardOf {
 	w.T.Helper()
-	resp := w.Ask(w.T.Context(), s.path, body, headers...)
+	return s.hear(w.Ask(w.T.Context(), s.path, body, headers...), stream)
+}
+
+// hear reads an answer to its end.
+func (s *surface) hear(resp *http.Response, stream bool) *heardOf {
 	answer, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	h := &heardOf{head: resp.Header, code: resp.StatusCode, clean: err == nil, raw: string(answer)}
@@ -230,4 +239,45 @@ func (h *heardOf) failsWith(t testing.TB, code apierr.Code, param, id string) {
 	if got := e.Error.Param; got == nil && param != "" || got != nil && *got != param {
 		t.Errorf("%s: param is not %q: %s", code, param, h.raw)
 	}
+}
+
+// judged is a client whose streams are held to the grammars of their surfaces, whatever is made of them.
+func judged(t testing.TB) *http.Client { return &http.Client{Transport: judge{t}} }
+
+type judge struct{ t testing.TB }
+
+// RoundTrip implements http.RoundTripper.
+func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		return resp, err
+	}
+	for i := range surfaces {
+		if surfaces[i].path == r.URL.Path {
+			resp.Body = &judgedBody{ReadCloser: resp.Body, judge: j, surface: &surfaces[i]}
+		}
+	}
+	return resp, nil
+}
+
+// judgedBody keeps what is read of a stream, and judges it when it is closed.
+type judgedBody struct {
+	io.ReadCloser
+	judge   judge
+	surface *surface
+	read    bytes.Buffer
+}
+
+func (b *judgedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.read.Write(p[:n])
+	return n, err
+}
+
+func (b *judgedBody) Close() error {
+	_, _ = io.Copy(io.Discard, b) // clients leave off behind an error; a broken connection is no fault of the grammar
+	if _, err := b.surface.stream(b.read.String()); err != nil {
+		b.judge.t.Errorf("%s: %v", b.surface.name, err)
+	}
+	return b.ReadCloser.Close()
 }

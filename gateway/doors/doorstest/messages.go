@@ -145,9 +145,6 @@ func (s *messagesStream) within(f *frame, e *messagesEvent) error {
 	b := &s.blocks[*e.Index]
 	if e.Type == "content_block_stop" {
 		b.open = false
-		if b.kind == "tool_use" && !isObject(s.said.Calls[b.call].Arguments) {
-			return f.wrong("the input of the call is no object")
-		}
 		return nil
 	}
 	if e.Delta == nil || !slices.Contains(deltasOf[b.kind], e.Delta.Type) {
@@ -162,13 +159,16 @@ func (s *messagesStream) within(f *frame, e *messagesEvent) error {
 }
 
 func (s *messagesStream) end(f *frame, e *messagesEvent) error {
-	for _, b := range s.blocks {
-		if b.open {
-			return f.wrong("message_delta within a block")
-		}
-	}
 	if e.Delta == nil || e.Delta.Reason == nil || e.Usage == nil {
 		return f.wrong("message_delta without stop_reason or usage")
+	}
+	for _, b := range s.blocks {
+		switch {
+		case b.open:
+			return f.wrong("message_delta within a block")
+		case b.kind == "tool_use" && *e.Delta.Reason != "max_tokens" && !isObject(s.said.Calls[b.call].Arguments):
+			return f.wrong("the input of a call is no object, and nothing has cut it")
+		}
 	}
 	s.ending = true
 	s.said.Finish = *e.Delta.Reason

@@ -30,6 +30,7 @@ var messagesWords = map[string]string{
 		`"partial_json":"1}"}}`,
 	"-":     `content_block_stop {"type":"content_block_stop","index":@}`,
 	"delta": `message_delta {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}`,
+	"short": `message_delta {"type":"message_delta","delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":2}}`,
 	"stop":  `message_stop {"type":"message_stop"}`,
 	"ping":  `ping {"type":"ping"}`,
 	"error": `error {"type":"error","error":{"type":"api_error","code":"upstream_reset","message":"no"},` +
@@ -84,8 +85,9 @@ func TestOrdersOfMessages(t *testing.T) {
 		"start +call0 open0 shut0 -0 delta stop":                       `||[{t0 f {"x":1}}]`,
 		"start +call0 -0 delta stop":                                   "||[{t0 f }]",
 		"start +call0 open0 +call1 open1 shut0 -0 shut1 -1 delta stop": `||[{t0 f {"x":1}} {t1 f {"x":1}}]`,
-		"start +text0 +text1 text1 text0 -1 -0 delta stop":             "aa||[]", // blocks may overlap
-		"start delta delta stop":                                       none,     // the last one counts
+		"start +text0 +text1 text1 text0 -1 -0 delta stop":             "aa||[]",           // blocks may overlap
+		"start delta delta stop":                                       none,               // the last one counts
+		"start +call0 open0 -0 short stop":                             `||[{t0 f {"x":}]`, // what is cut is half an object
 		"start +text0 text0 error":                                     "upstream_reset",
 		"start delta error":                                            "upstream_reset",
 		"error":                                                        "upstream_reset",
@@ -107,7 +109,7 @@ func TestOrdersOfMessages(t *testing.T) {
 		"start +text0 think0":         "refused",
 		"start +text0 open0":          "refused",
 		"start +call0 text0":          "refused",
-		"start +call0 open0 -0":       "refused", // half an object
+		"start +call0 open0 -0 delta": "refused", // half an object
 		"start +text0 -0 text0":       "refused",
 		"start +text0 -0 -0":          "refused",
 		"start +text0 delta":          "refused",

@@ -209,6 +209,11 @@ func TestAnAnswerInOnePiece(t *testing.T) {
 			"tool_calls"): `{"type":"tool_use","id":"t1","name":"ls","input":{"a":1}},` +
 			`{"type":"tool_use","id":"toolu_c1_1","name":"ls","input":{}}],"stop_reason":"tool_use",` +
 			`"stop_sequence":null`,
+		whole(`"content":"a","tool_calls":[{"id":"t1","function":{"name":"ls","arguments":"{}"}},`+
+			`{"id":"t2","function":{"name":"ls","arguments":"{\"a\":"}}]`, "length"): `{"type":"text","text":"a"},` +
+			`{"type":"tool_use","id":"t1","name":"ls","input":{}}],"stop_reason":"max_tokens","stop_sequence":null`,
+		whole(`"tool_calls":[{"id":"t1","function":{"name":"ls","arguments":""}}]`, "length"): `],` +
+			`"stop_reason":"max_tokens","stop_sequence":null`,
 	} {
 		if got, err := new(Answer).Whole([]byte(in)); err != nil || string(got) != front+want+end {
 			t.Errorf("%s:\n got %s, %v\nwant %s", in, got, err, front+want+end)
@@ -216,6 +221,8 @@ func TestAnAnswerInOnePiece(t *testing.T) {
 	}
 	for _, in := range []string{`[]`, `{"choices":`,
 		whole(`"tool_calls":[{"function":{"name":"ls","arguments":"{\"a\":"}}]`, "stop"),
+		whole(`"tool_calls":[{"function":{"name":"ls","arguments":"{"}},{"function":{"name":"ls","arguments":"{}"}}]`,
+			"length"),
 		whole(`"tool_calls":[{"function":{"name":"ls","arguments":"[]"}}]`, "stop")} {
 		if got, err := new(Answer).Whole([]byte(in)); !errors.Is(err, doors.ErrChunk) {
 			t.Errorf("%s: %s, %v", in, got, err)

@@ -21,7 +21,8 @@ func (a *Answer) Whole(body []byte) ([]byte, error) {
 	a.wholeText(`{"type":"text","text":"`, k.Text)
 	a.wholeText(`{"type":"text","text":"`, k.Refusal)
 	for i := range k.Calls {
-		if err := a.wholeUse(&k.Calls[i], k.ID, i); err != nil {
+		err := a.wholeUse(&k.Calls[i], k.ID, i, i == len(k.Calls)-1 && string(k.Finish) == "length")
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -40,13 +41,18 @@ func (a *Answer) wholeText(opening string, raw []byte) {
 	}
 }
 
-// wholeUse appends a call, whose arguments must be an object.
-func (a *Answer) wholeUse(c *doors.Call, message []byte, n int) error {
+// wholeUse appends a call, whose arguments must be an object. A call that may have been cut is left out unless it is
+// whole: nothing can be called by the half of its arguments, and the stop_reason says that there was more.
+func (a *Answer) wholeUse(c *doors.Call, message []byte, n int, cut bool) error {
 	input := bytes.TrimSpace(wire.AppendUnquoted(nil, c.Arguments))
-	if len(input) == 0 {
+	object := len(input) > 0 && input[0] == '{' && wire.Valid(input, inputDepth)
+	switch {
+	case object:
+	case cut:
+		return nil
+	case len(input) == 0:
 		input = []byte("{}")
-	}
-	if input[0] != '{' || !wire.Valid(input, inputDepth) {
+	default:
 		return fmt.Errorf("%w: the arguments of call %d are no JSON object", doors.ErrChunk, n)
 	}
 	a.out = doors.AppendComma(a.out, '[')
