@@ -57,7 +57,8 @@ func beginsLine(text []byte) bool {
 // opens returns which element begins with text, which stands behind a "<"; -1 if it is none.
 func (a Asides) opens(text []byte) int {
 	for i, name := range a {
-		if len(text) > len(name) && string(text[:len(name)]) == name && (text[len(name)] == '>' || text[len(name)] == ' ') {
+		rest, is := bytes.CutPrefix(text, []byte(name))
+		if is && len(rest) > 0 && (rest[0] == '>' || rest[0] == ' ') {
 			return i
 		}
 	}

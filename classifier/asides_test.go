@@ -18,7 +18,7 @@ func TestAsidesAreNotRead(t *testing.T) {
 		want  string
 	}{
 		"a turn of its own": {[]Turn{{"user", []byte(machine)}, {"user", []byte("why?")}}, "why?"},
-		"ahead":             {[]Turn{{"user", []byte("<system-reminder>\nbe brief\n</system-reminder>\nwhy?")}}, "why?"},
+		"ahead":             {[]Turn{{"user", []byte("<system-reminder>\nbrief\n</system-reminder>\nwhy?")}}, "why?"},
 		"on both sides": {[]Turn{{"user", []byte(machine + machine + "why?\n" + machine + " and how?\n" + machine)}},
 			"and how?\n\nwhy?"},
 		"only":          {[]Turn{{"user", []byte(machine)}}, ""},
