@@ -53,11 +53,12 @@ func measured(r *receipt.Result, total time.Duration) *metrics.Ending {
 	return e
 }
 
-// putAway keeps the receipt, and offers a whole answer to the verifier, if it is to judge it.
+// putAway keeps the receipt, and offers a whole answer to the verifier, if it is to judge it. An answer that calls tools
+// is a step on the way to one: the text beside the calls is no answer yet.
 func (x *exchange) putAway() {
 	ring, r, audit := x.s.receipts.Of(x.request.Tenant.Name), x.receipt.Receipt(), &x.s.audit
 	ring.Put(r)
-	if !x.answer.judged || !r.Result.Done {
+	if !x.answer.judged || !r.Result.Done || x.relay.Transcript.CallsTools() {
 		return
 	}
 	if text, ok := x.relay.Transcript.Within(audit.Largest()); ok && len(text) > 0 {

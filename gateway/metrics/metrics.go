@@ -26,6 +26,7 @@ type Series struct {
 	each     *collector
 	shadows  *prometheus.CounterVec // specialist, outcome
 	compared *prometheus.CounterVec // intent, class
+	calls    *prometheus.CounterVec // intent, calls
 	judged   *prometheus.CounterVec // outcome
 }
 
@@ -57,13 +58,16 @@ func New(version, commit, buildRef string) *Series {
 		"specialist", "outcome")
 	m.compared = counters("octet_shadow_comparisons_total", "Answers compared with a shadow's, by what came of it.",
 		"intent", "class")
+	m.calls = counters("octet_shadow_tool_calls_total",
+		"Answers compared with a shadow's of which one or both call tools, by how the calls relate: same | arguments | "+
+			"tools | one.", "intent", "calls")
 	m.judged = counters("octet_shadow_judge_total",
 		"Comparisons that a judge was asked about: ok, or why it has no say.", "outcome")
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."},
 		[]string{"version", "commit", "build_ref"})
 	info.WithLabelValues(version, commit, buildRef).Set(1)
 	m.registry.MustRegister(m.each, m.errors, m.attempts, m.resumed, m.retries, m.lost, m.intents, panics{}, m.shadows,
-		m.compared, m.judged, info)
+		m.compared, m.calls, m.judged, info)
 	return m
 }
 
@@ -129,6 +133,9 @@ func (m *Series) Ended(sp *Specialist, intent string, e *Ending) {
 
 // Compared counts a comparison of two answers.
 func (m *Series) Compared(intent, class string) { m.compared.WithLabelValues(intent, class).Inc() }
+
+// ComparedCalls counts a comparison of two answers of which at least one calls tools.
+func (m *Series) ComparedCalls(intent, calls string) { m.calls.WithLabelValues(intent, calls).Inc() }
 
 // Judged counts what came of asking a judge about a comparison.
 func (m *Series) Judged(outcome string) { m.judged.WithLabelValues(outcome).Inc() }

@@ -97,7 +97,7 @@ func (sh *Shadow) call(ctx context.Context, rep *ensemble.Replica, p *place.Plac
 // unaryFactor is how much longer than its text an answer in one piece may be: it has a frame.
 const unaryFactor = 2
 
-// read reads an answer as the client would get it, and keeps its text alone.
+// read reads an answer as the client would get it, and keeps its text and its tool calls alone.
 func (sh *Shadow) read(src stream.Source) (calibration.Answer, error) {
 	most, req := sh.rt.Shadow.AnswerBytes, sh.request
 	r := new(stream.Relay)
@@ -117,11 +117,11 @@ func (sh *Shadow) read(src stream.Source) (calibration.Answer, error) {
 	if err != nil {
 		return calibration.Answer{}, err
 	}
-	text, ok := r.Transcript.Within(most)
+	answer, ok := answerOf(r, most)
 	if !ok {
 		return calibration.Answer{}, errLong
 	}
-	return calibration.Answer{Text: text, Finish: r.Finish()}, nil
+	return answer, nil
 }
 
 // unseen is the origin of a request whose answer no client waits for.
@@ -130,7 +130,7 @@ type unseen struct{ intake.Timer }
 // Left implements stream.Origin.
 func (*unseen) Left() bool { return false }
 
-// unsent is the client of an answer that goes to no client: it takes all until its text is too long to be compared.
+// unsent is the client of an answer that goes to no client: it takes all until that is too long to be compared.
 type unsent struct{ text *stream.Transcript }
 
 // Write implements stream.Client.
@@ -150,7 +150,7 @@ func (u *unsent) Send(p []byte) error {
 // SetWriteDeadline implements stream.Client.
 func (*unsent) SetWriteDeadline(time.Time) error { return nil }
 
-// unobserved observes an answer of which only the text is wanted.
+// unobserved observes an answer of which only the transcript is wanted.
 type unobserved struct{}
 
 func (unobserved) Head(time.Time, int)  {}

@@ -2,6 +2,7 @@ package shadow
 
 import (
 	"context"
+	"slices"
 
 	"octet/calibration"
 	"octet/gateway/ensemble"
@@ -29,14 +30,16 @@ func (c *Comparer) Compare(ctx context.Context, p *Pair, primary, shadow calibra
 	e.Comparison = p.Rules.Compare(primary, shadow)
 	if judge := p.Shadow.Judge; judge != nil {
 		e.Comparison = c.judged(ctx, judge, e.Comparison,
-			calibration.Case{Intent: e.Intent, Prompt: p.Prompt, Primary: primary.Text, Shadow: shadow.Text})
+			calibration.Case{Intent: e.Intent, Prompt: p.Prompt, Primary: shown(primary), Shadow: shown(shadow)})
 	}
 	e.Label = e.Winner(e.Primary.Specialist, e.Shadow.Specialist)
 	keep := p.Shadow.KeepText
-	e.Prompt = c.text(p.Prompt, "", keep)
-	e.Answers = calibration.Answers{Primary: c.text(primary.Text, primary.Finish, keep),
-		Shadow: c.text(shadow.Text, shadow.Finish, keep)}
+	e.Prompt = c.text(p.Prompt, keep)
+	e.Answers = calibration.Answers{Primary: c.answer(&primary, keep), Shadow: c.answer(&shadow, keep)}
 	c.Metrics.Compared(e.Intent, string(e.Class))
+	if e.Calls != "" {
+		c.Metrics.ComparedCalls(e.Intent, string(e.Calls))
+	}
 	c.Records.Offer(calibration.Record{Example: &e})
 }
 
@@ -54,8 +57,30 @@ func (c *Comparer) judged(ctx context.Context, judge ensemble.Judge, by calibrat
 	return by
 }
 
-func (c *Comparer) text(text []byte, finish string, keep bool) calibration.Text {
-	t := calibration.Text{Bytes: len(text), Finish: finish}
+// answer is what a record has of an answer.
+func (c *Comparer) answer(a *calibration.Answer, keep bool) calibration.Text {
+	t := c.text(a.Text, keep)
+	t.Finish = a.Finish
+	for i := range a.Calls {
+		t.Calls = append(t.Calls, c.call(&a.Calls[i], keep))
+	}
+	return t
+}
+
+// call is what a record has of a tool call.
+func (c *Comparer) call(call *calibration.Call, keep bool) calibration.CallText {
+	t := calibration.CallText{Bytes: len(call.Name) + len(call.Arguments)}
+	if c.Digest != nil {
+		t.Hash = c.Digest(slices.Concat([]byte(call.Name), []byte{0}, call.Arguments))
+	}
+	if keep {
+		t.Name, t.Arguments = call.Name, string(call.Arguments)
+	}
+	return t
+}
+
+func (c *Comparer) text(text []byte, keep bool) calibration.Text {
+	t := calibration.Text{Bytes: len(text)}
 	if c.Digest != nil {
 		t.Hash = c.Digest(text)
 	}

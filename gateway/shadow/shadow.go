@@ -11,7 +11,6 @@ import (
 	"octet/gateway/intake"
 	"octet/gateway/receipt"
 	"octet/gateway/stream"
-	"octet/gateway/wire"
 )
 
 // priorityShadow is below everything that a client may ask for, so that every request can take a shadow's place.
@@ -40,11 +39,6 @@ const (
 	standSent
 	standDropped // it was not sent
 )
-
-// Comparable reports whether an answer is one text, so that two can be held against each other.
-func Comparable(q *wire.Request) bool {
-	return q.N <= 1 && q.BestOf <= 1 && q.Prompts() <= 1 && !q.Beam && !q.Tools && !q.Echo
-}
 
 // Begin begins the shadow that a decision asks for, if there is a place for one; else nil. It costs a copy of the body
 // and waits for nothing. The client's answer is kept, to be compared.
@@ -109,11 +103,11 @@ func (sh *Shadow) End(draft *receipt.Draft, answer *stream.Relay, whole bool) {
 		sh.Forgo()
 		return
 	}
-	text, ok := answer.Transcript.Within(sh.rt.Shadow.AnswerBytes)
+	primary, ok := answerOf(answer, sh.rt.Shadow.AnswerBytes)
 	if !ok {
 		sh.cancel(errLong)
 		return
 	}
 	sh.answered = true
-	sh.primary <- calibration.Answer{Text: text, Finish: answer.Finish()}
+	sh.primary <- primary
 }

@@ -95,7 +95,7 @@ func (a *Shadows) start(sh *Shadow) {
 func (a *Shadows) run(ctx context.Context, sh *Shadow) {
 	defer contain.End(contain.Shadow, nil)
 	answer, err := a.ask(ctx, sh)
-	if err == nil && sh.probe {
+	if err == nil && sh.probe && len(answer.Calls) == 0 {
 		a.Audit.OnCopy(Copy{Specialist: sh.sp, Tenant: sh.request.Tenant.Name, Receipt: sh.example.Receipt,
 			Asked: sh.request.Arrival}, string(answer.Text))
 	}
@@ -125,7 +125,8 @@ func (a *Shadows) compare(ctx context.Context, sh *Shadow, answer calibration.An
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case primary := <-sh.primary:
-		pair := &Pair{Example: sh.example, Rules: sh.review, Shadow: &sh.rt.Shadow, Prompt: sh.request.Render(nil)}
+		pair := &Pair{Example: sh.example, Rules: rulesFor(sh.review, &sh.request.Parsed), Shadow: &sh.rt.Shadow,
+			Prompt: sh.request.Render(nil)}
 		a.Comparer.Compare(ctx, pair, primary, answer)
 		return nil
 	}

@@ -32,6 +32,7 @@ type chunk struct {
 
 	usageValue, completion, total span // the usage, and numbers in it
 	ids, promptIDs                span // lists of token ids of the last choice: of this event, and of its prompt
+	calls                         span // tool_calls or function_call of choice 0, where something is in it
 }
 
 // span is where something is in the data; to 0 is nowhere.
@@ -42,6 +43,7 @@ type choice struct {
 	index int
 	text  []byte // content or text, raw
 	end   int    // where it ends
+	calls span   // tool_calls or function_call, where something is in it
 
 	thought []byte // reasoning, raw; once, though some engines send it under both its names
 }
@@ -155,6 +157,9 @@ func (k *chunk) choice(c *wire.Cursor) {
 	if ch.index == 0 && len(ch.thought) > 0 {
 		k.thought = ch.thought
 	}
+	if ch.index == 0 && ch.calls.to > 0 {
+		k.calls = ch.calls
+	}
 }
 
 // list skips a value and returns where it is, nowhere unless it is a list of something.
@@ -184,9 +189,9 @@ func (k *chunk) delta(c *wire.Cursor, ch *choice) {
 		case "refusal":
 			k.other(len(k.piece(c)) > 0)
 		case "tool_calls":
-			k.other(filled(c, '['))
+			k.called(c, ch, '[')
 		case "function_call":
-			k.other(filled(c, '{'))
+			k.called(c, ch, '{')
 		default:
 			c.Skip()
 		}
@@ -207,6 +212,16 @@ func (k *chunk) piece(c *wire.Cursor) []byte {
 func (k *chunk) other(output bool) {
 	k.output = k.output || output
 	k.otherOutput = k.otherOutput || output
+}
+
+// called passes tool calls, in a container that opens so.
+func (k *chunk) called(c *wire.Cursor, ch *choice, open byte) {
+	c.Peek()
+	from := c.Offset()
+	if filled(c, open) {
+		k.other(true)
+		ch.calls = span{from, c.Offset()}
+	}
 }
 
 // filled skips a value and reports whether it is a container that opens so, with something in it.

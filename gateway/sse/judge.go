@@ -36,6 +36,9 @@ func (s *Scanner) judge(event, data []byte, c *chunk) {
 		s.opts.Reasoning(c.thought, len(c.text) == 0)
 	}
 	s.collect(c.text)
+	if s.opts.Calls != nil && c.calls.to > 0 {
+		toolCalls(data[c.calls.from:c.calls.to], s.opts.Calls)
+	}
 	s.shape.learn(data, c, s.hidden(c))
 }
 

@@ -13,6 +13,9 @@ type Options struct {
 	// text; otherwise Text is called next. Nil collects nothing.
 	Reasoning func(raw []byte, alone bool)
 
+	// Calls is called with every piece of a tool call of choice 0, valid during the call. Nil collects nothing.
+	Calls func(piece Call)
+
 	// IDs is called with the token ids of each event of choice 0 that has some, and of its prompt in the first: what is
 	// between their brackets, valid during the call, in the order of the events. spoken says that the event brought
 	// text. Nil collects nothing.

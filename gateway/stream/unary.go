@@ -39,7 +39,7 @@ func (r *Relay) Whole(src Source) error {
 	r.usage, r.finish, r.delivered = usage, answer.Finish, usage.CompletionTokens
 	r.observer.FirstToken(now)
 	r.observer.Usage(usage)
-	r.Transcript.Whole(answer.Text)
+	r.Transcript.Whole(body, answer.Text)
 	r.observer.Answered()
 	r.Begin(now, len(told))
 	r.ArmWrite(since)
