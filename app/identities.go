@@ -23,6 +23,7 @@ type identities struct {
 	kinds    engine.Table
 	via      string   // what this gateway calls itself to engines
 	contexts sync.Map // of *atomic.Int64: tokens that a request may hold, by specialist
+	told     sync.Map // of *atomic.Uint32: what engines have told to serve beside chat completions, by origin
 
 	mu     sync.Mutex
 	known  map[origin]openai.Identity // guarded by mu
@@ -54,6 +55,7 @@ func (s *identities) note(o origin, id openai.Identity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known[o], s.asked[o] = id, true
+	s.doorsOf(o).Store(uint32(id.Doors))
 }
 
 // away has the engine asked again when it answers: it may be another by then.
@@ -87,6 +89,7 @@ func (s *identities) keep(cfg *config.Config) {
 			delete(s.known, o)
 			delete(s.asked, o)
 			delete(s.warned, o)
+			s.told.Delete(o)
 		}
 	}
 }
@@ -184,6 +187,12 @@ func (s *identities) measureContexts(cfg *config.Config, replicas map[string]*re
 		limit := cmp.Or(sp.Context, s.limit(sp, pool), config.UnknownContext)
 		s.contextOf(sp.Name).Store(int64(limit))
 	}
+}
+
+// doorsOf returns the variable that holds what an engine serves beside chat completions, an engine.Doors.
+func (s *identities) doorsOf(o origin) *atomic.Uint32 {
+	doors, _ := s.told.LoadOrStore(o, new(atomic.Uint32))
+	return doors.(*atomic.Uint32)
 }
 
 // contextOf returns the variable that holds the context of a specialist, in tokens.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"octet/engine/emulator"
 )
 
 // messagesClient returns the unmodified SDK, at the gateway's door.
@@ -42,9 +44,25 @@ func streamedMessage(t *testing.T, c anthropic.Client, p anthropic.MessageNewPar
 	return whole, stream.Err()
 }
 
+// doorModes are the ways in which a door is answered, and the engines that bring each about.
+var doorModes = map[string][]string{"native": {emulator.DoorMessages, emulator.DoorResponses}, "translated": nil}
+
+// inDoorModes runs a test with engines that serve the doors, and with engines that do not.
+func inDoorModes(t *testing.T, test func(t *testing.T, mode string, engines []emulator.Config)) {
+	for mode, doors := range doorModes {
+		engines := smallEngines()
+		for i := range engines {
+			engines[i].Doors = doors
+		}
+		t.Run(mode, func(t *testing.T) { test(t, mode, engines) })
+	}
+}
+
 // Issue 20: the official client is at home at the door, and gets what a chat's client gets.
-func TestMessagesAreAnsweredAsAChatIs(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines())
+func TestMessagesAreAnsweredAsAChatIs(t *testing.T) { inDoorModes(t, answeredAsAChat) }
+
+func answeredAsAChat(t *testing.T, mode string, engines []emulator.Config) {
+	w := newWorld(t, smallWorld, engines)
 	var resp *http.Response
 	c := messagesClient(w, option.WithHeader("X-Request-Id", "one"), option.WithResponseInto(&resp))
 	p := anthropic.MessageNewParams{Model: "debug", MaxTokens: 6,
@@ -54,7 +72,7 @@ func TestMessagesAreAnsweredAsAChatIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"X-Door": "translated", "X-Specialist": "debug", "X-Request-Id": "one",
+	for name, want := range map[string]string{"X-Door": mode, "X-Specialist": "debug", "X-Request-Id": "one",
 		"X-Routed-By": "model", "X-Attempts": "1"} {
 		if got := resp.Header.Get(name); got != want {
 			t.Errorf("%s: %q, not %q", name, got, want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -73,6 +74,21 @@ func passesUnknown(rep *config.Replica, kind *engine.Kind) bool {
 		return *rep.PassUnknown
 	}
 	return kind.PassUnknown
+}
+
+// doors returns what a replica of a kind serves beside chat completions: as configured, else as its engine tells; nil
+// for nothing.
+func (s *identities) doors(rep *config.Replica, kind *engine.Kind) *atomic.Uint32 {
+	if slices.Contains(rep.Doors, engine.AutoDoors) {
+		if kind.Served.Doors == 0 {
+			return nil
+		}
+		return s.doorsOf(originOf(rep))
+	}
+	set, _ := engine.DoorsNamed(rep.Doors)
+	declared := new(atomic.Uint32)
+	declared.Store(uint32(set))
+	return declared
 }
 
 // reaching returns c with connections to url made by d; a nil d leaves c as it is.

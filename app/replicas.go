@@ -134,6 +134,7 @@ func (s *replicas) servedAs(r *replica, rep *config.Replica) *ensemble.Replica {
 		Name:       rep.Name, Model: rep.Model, Kind: kind, APIKey: rep.APIKey,
 		ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
 		PrefillHeader: rep.PrefillHeader, PassUnknown: passesUnknown(rep, &kind), Opaque: opaque(rep.Name),
+		Doors:         s.identities.doors(rep, &kind),
 		Contradiction: func() string { return s.identities.contradiction(r.key) },
 		Tokens:        func() ensemble.TokenCheck { return ensemble.TokenCheck(s.checks.Of(rep.Name)) },
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/responses"
+
+	"octet/engine/emulator"
 )
 
 // responsesClient returns the unmodified SDK, at the gateway's door.
@@ -38,8 +40,10 @@ func streamedResponse(t *testing.T, c openai.Client, p responses.ResponseNewPara
 }
 
 // Issue 20: OpenAI's own client is at home at the door, unary and streamed.
-func TestResponsesAreAnsweredAsAChatIs(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines())
+func TestResponsesAreAnsweredAsAChatIs(t *testing.T) { inDoorModes(t, responsesAsAChat) }
+
+func responsesAsAChat(t *testing.T, mode string, engines []emulator.Config) {
+	w := newWorld(t, smallWorld, engines)
 	var resp *http.Response
 	c := responsesClient(w, option.WithHeader("X-Request-Id", "one"), option.WithResponseInto(&resp))
 	p := responses.ResponseNewParams{Model: "debug", MaxOutputTokens: openai.Int(6),
@@ -49,7 +53,7 @@ func TestResponsesAreAnsweredAsAChatIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp.Header.Get("X-Door") != "translated" || resp.Header.Get("X-Specialist") != "debug" {
+	if resp.Header.Get("X-Door") != mode || resp.Header.Get("X-Specialist") != "debug" {
 		t.Errorf("%v", resp.Header)
 	}
 	streamed, deltas := streamedResponse(t, c, p)

@@ -99,6 +99,8 @@ func (f *engineFlags) defineEngine(flags *pflag.FlagSet) {
 		"how long a prompt computed for another engine is kept for it")
 	flags.DurationVar(&f.config.PrefillerTimeout, "prefiller-timeout", 5*time.Second,
 		"how long the engine that a request's X-Prefiller-Host-Port names may take")
+	flags.StringSliceVar(&f.config.Doors, "doors", nil,
+		"surfaces beside chat completions that it serves itself: messages, responses (default none)")
 	flags.StringSliceVar(&f.config.Adapters, "adapter", nil,
 		"LoRA adapter that is loaded from the start; may be repeated")
 	flags.Uint64Var(&f.config.Seed, "seed", 0, "of its block hashes and prose")

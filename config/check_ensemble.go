@@ -25,6 +25,9 @@ func checkSpecialist(c *Config, i int, r *report, kinds engine.Table) {
 		adapters.take(a.Name, item(path+".adapters", j)+".name")
 	}
 	for j, rep := range s.Replicas {
+		if len(rep.Doors) > 1 && slices.Contains(rep.Doors, engine.AutoDoors) {
+			r.addAt(item(path+".replicas", j)+".doors", CodeConflict, "auto stands alone")
+		}
 		if rep.PrefillHeader && rep.Role != "decode" && rep.Role != "both" {
 			r.addAt(item(path+".replicas", j)+".prefill_header", CodeConflict,
 				"a replica of role %s answers nobody: who answers has its prompts computed elsewhere", rep.Role)

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"octet/engine"
 )
 
 // thresholds are the defaults of the intents that have their own: code generation is cheap to get wrong, a confidently
@@ -57,6 +59,9 @@ func (s *Specialist) derive() {
 		}
 		if r.Model == "" {
 			r.Model = s.Name
+		}
+		if r.Doors == nil {
+			r.Doors = []string{engine.AutoDoors}
 		}
 	}
 }

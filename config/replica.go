@@ -32,6 +32,10 @@ type Replica struct {
 	// found nothing else. Never those that redirect a request, run code or load tensors in an engine, or name its
 	// slots.
 	PassUnknown *bool `yaml:"pass_unknown"`
+	// The surfaces that its engine serves itself, and that requests of theirs are passed through to: auto, the
+	// default, is those of its kind that it is found to serve; an empty list is none: all are translated to chat
+	// completions.
+	Doors []string `yaml:"doors" enum:"auto messages responses"`
 	// The request's priority is passed on, in the engine's own sign. Only for engines started with priority scheduling.
 	ForwardPriority bool `yaml:"forward_priority"`
 	// Free labels for label filters.

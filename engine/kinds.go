@@ -20,6 +20,7 @@ type Kind struct {
 	Transfer       Transfer // how a prompt's keys and values go to another engine of the kind
 	Hashes         Hashing  // how its cache events name blocks
 	Rendering      Rendering
+	Served         Served // beside chat completions
 
 	Bit         Kinds // by which Members name it
 	PassUnknown bool  // its replicas pass on what Members do not have for it, unless the configuration says otherwise
@@ -120,6 +121,7 @@ var kinds = Table{
 			LoadAdapter: "/v1/load_lora_adapter", UnloadAdapter: "/v1/unload_lora_adapter"},
 		Rendering: Rendering{Others: true, Function: []ToolMember{{"name", ""}, {"description", "null"},
 			{"parameters", "null"}}},
+		Served: Served{Doors: Messages | Responses, Salted: Responses, Ranked: Responses},
 		Marks: Marks{Owner: "vllm", Metrics: "vllm:",
 			Paths: []Mark{{Path: "/version", Member: "version", Shared: true}}},
 	},
@@ -128,6 +130,7 @@ var kinds = Table{
 		Streams:   Streams{Usage: true, Untidy: true},
 		Rendering: Rendering{Format: true}, // it may have all that it is sent
 		Paths:     Paths{Health: ModelsPath},
+		Served:    Served{Doors: Messages | Responses},
 	},
 }
 

@@ -40,8 +40,11 @@ const (
 	eventAnswer = "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n"
 )
 
-// translated is the field of an answer that came by a door which its engine does not serve.
-const translated = "X-Door: translated\r\n"
+// The field of an answer that came by a door: whether its engine serves the door itself.
+const (
+	native     = "X-Door: native\r\n"
+	translated = "X-Door: translated\r\n"
+)
 
 // usualHead is how long heads are at most, in bytes, but for those with unusual fields.
 const usualHead = 512
@@ -68,7 +71,11 @@ func (x *exchange) Head(rep *ensemble.Replica, now time.Time, length int) {
 		f = f.Text("Server-Timing: ", fmt.Sprintf("route;dur=%.3f, queue;dur=%.3f, first;dur=%.3f",
 			receipt.Ms(done.Routed), receipt.Ms(done.Queued), receipt.Ms(x.Since())))
 	}
-	if x.request.Door != nil {
+	switch {
+	case x.request.Door == nil:
+	case x.dispatch.Native():
+		f = append(f, native...)
+	default:
 		f = append(f, translated...)
 	}
 	x.answer.status = http.StatusOK
@@ -132,6 +139,7 @@ func (x *exchange) fail(err error) {
 	if !x.request.Stream || errors.Is(err, stream.ErrSlowClient) {
 		return
 	}
+	x.relay.Adopt()
 	x.relay.Fail(failure(x.request.Answer, e, x.request.ID))
 }
 

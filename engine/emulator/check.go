@@ -33,6 +33,9 @@ func (c Config) check() error {
 	bad(c.TokenBudget < c.MaxRunning, "a budget of %d tokens a step for %d sequences", c.TokenBudget, c.MaxRunning)
 	bad(c.MaxModelLen < 2 || c.MaxModelLen > c.Blocks*c.BlockSize, "max model len %d in a pool of %d tokens",
 		c.MaxModelLen, c.Blocks*c.BlockSize)
+	for _, door := range c.Doors {
+		bad(door != DoorMessages && door != DoorResponses, "door %q is neither messages nor responses", door)
+	}
 	bad(c.StreamInterval < 1, "%d tokens an event", c.StreamInterval)
 	bad(!(c.PrefillTPS > 0), "prefill of %v tokens a second", c.PrefillTPS)
 	for _, f := range c.Faults {

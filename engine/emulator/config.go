@@ -68,6 +68,9 @@ type Config struct {
 	StreamInterval  int  // tokens in one event of a stream, the first event apart; default 1
 	SplitCharacters bool // some tokens are part of a character: their text comes with the next token's
 
+	// surfaces beside chat completions that it serves: DoorMessages, DoorResponses; nil means none
+	Doors []string
+
 	Adapters []string // LoRA adapters that are loaded from the start
 	Faults   []Fault  // armed from the start, as if by POST /admin/faults
 	Seed     uint64   // of the block hashes: engines with different seeds hash the same tokens differently

@@ -113,6 +113,7 @@ func (e *Emulator) routes() *http.ServeMux {
 	} {
 		mux.HandleFunc(pattern, handle)
 	}
+	e.serveDoors(mux)
 	return mux
 }
 

@@ -12,14 +12,15 @@ import (
 
 // Identity is what an engine says of itself.
 type Identity struct {
-	Kind  string // the name of its kind; engine.Generic if nothing tells it
-	Sure  bool   // it names itself, so a declared kind other than Kind is wrong
-	Limit int    // tokens of prompt and answer together; 0 where it does not say
+	Kind  string       // the name of its kind; engine.Generic if nothing tells it
+	Sure  bool         // it names itself, so a declared kind other than Kind is wrong
+	Limit int          // tokens of prompt and answer together; 0 where it does not say
+	Doors engine.Doors // that it serves beside chat completions, of those that its kind may
 }
 
 // Identify asks an engine what it is and how long its context for the model is: the owner in its model list, else the
-// names of its metrics, else the paths that only one kind has. At most five questions; an error where the engine cannot
-// be reached.
+// names of its metrics, else the paths that only one kind has; and which doors it serves. At most seven questions; an
+// error where the engine cannot be reached.
 func (c *Client) Identify(ctx context.Context, model string) (Identity, error) {
 	list, err := c.Models(ctx)
 	if err != nil && !answered(err) {
@@ -34,10 +35,25 @@ func (c *Client) Identify(ctx context.Context, model string) (Identity, error) {
 	} else if id.Kind, id.Sure, err = c.kindByPaths(ctx); err != nil {
 		return Identity{}, err
 	}
-	if kind, _ := c.kinds.Named(id.Kind); kind.Paths.Slots != "" {
+	kind, _ := c.kinds.Named(id.Kind)
+	id.Doors = c.doors(ctx, kind.Served.Doors)
+	if kind.Paths.Slots != "" {
 		id.Limit, err = c.slotContext(ctx, kind.Paths.Slots)
 	}
 	return id, err
+}
+
+// doors returns those of the doors that may be served that the engine does serve. A door takes POST alone: that, and
+// not that there is no such path, is what it says to a GET.
+func (c *Client) doors(ctx context.Context, may engine.Doors) (served engine.Doors) {
+	engine.DoorPaths(may, func(door engine.Doors, path string) {
+		_, err := c.ask(ctx, "GET", path, nil, maxAnswer)
+		var said *StatusError
+		if errors.As(err, &said) && said.Status == 405 {
+			served |= door
+		}
+	})
+	return served
 }
 
 // answered returns true if err is about an answer of the engine's that was only not what was asked for. An engine that

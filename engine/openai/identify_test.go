@@ -20,30 +20,31 @@ func TestAnEngineIsKnownByWhatItSaysOfItself(t *testing.T) {
 		want  Identity
 	}{
 		"vLLM by its list": {map[string]string{"/v1/models": models("vllm", "4096")},
-			Identity{"vllm", true, 4096}},
+			Identity{"vllm", true, 4096, 0}},
 		"SGLang by its list": {map[string]string{"/v1/models": models("sglang", "8192")},
-			Identity{"sglang", true, 8192}},
+			Identity{"sglang", true, 8192, 0}},
 		"llama.cpp by its list": {map[string]string{"/v1/models": models("llamacpp", "null"),
-			"/props": `{"default_generation_settings":{"n_ctx":2048},"n_ctx":8192}`}, Identity{"llamacpp", true, 2048}},
+			"/props": `{"default_generation_settings":{"n_ctx":2048},"n_ctx":8192}`},
+			Identity{"llamacpp", true, 2048, 0}},
 		"llama.cpp without props": {map[string]string{"/v1/models": models("llamacpp", "null")},
-			Identity{"llamacpp", true, 0}},
+			Identity{"llamacpp", true, 0, 0}},
 		"vLLM by its metrics": {map[string]string{"/v1/models": models("me", "4096"),
-			"/metrics": "# HELP x\nvllm:num_requests_running 0\n"}, Identity{"vllm", true, 4096}},
+			"/metrics": "# HELP x\nvllm:num_requests_running 0\n"}, Identity{"vllm", true, 4096, 0}},
 		"SGLang by its metrics": {map[string]string{"/metrics": "sglang:num_running_reqs 0\n"},
-			Identity{"sglang", true, 0}},
+			Identity{"sglang", true, 0, 0}},
 		"llama.cpp by its props": {map[string]string{"/props": `{"default_generation_settings":{"n_ctx":512}}`},
-			Identity{"llamacpp", true, 512}},
+			Identity{"llamacpp", true, 512, 0}},
 		"SGLang by its server info": {map[string]string{"/get_server_info": `{"tp_size":1}`},
-			Identity{"sglang", true, 0}},
-		"perhaps vLLM": {map[string]string{"/version": `{"version":"0.9"}`}, Identity{"vllm", false, 0}},
+			Identity{"sglang", true, 0, 0}},
+		"perhaps vLLM": {map[string]string{"/version": `{"version":"0.9"}`}, Identity{"vllm", false, 0, 0}},
 		"an emulated engine": {map[string]string{"/v1/models": models("octet", "1024")},
-			Identity{"vllm", false, 1024}},
+			Identity{"vllm", false, 1024, 0}},
 		"a gateway of ours": {map[string]string{
 			"/v1/models": `{"data":[{"id":"octet","owned_by":"octet"},{"id":"m","owned_by":"octet"}]}`},
-			Identity{"openai", false, 0}},
-		"a list that is none": {map[string]string{"/v1/models": `[1`}, Identity{"openai", false, 0}},
+			Identity{"openai", false, 0, 0}},
+		"a list that is none": {map[string]string{"/v1/models": `[1`}, Identity{"openai", false, 0, 0}},
 		"anything else": {map[string]string{"/v1/models": models("me", "null"), "/version": `"7"`,
-			"/props": `[]`}, Identity{"openai", false, 0}},
+			"/props": `[]`}, Identity{"openai", false, 0, 0}},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, ok := c.paths[r.URL.Path]
@@ -93,5 +94,28 @@ func TestAnEngineThatLoadsIsNotIdentified(t *testing.T) {
 	c, _ := page(t, engine.Auto, map[string]string{"GET /v1/models": "503 loading"})
 	if id, err := c.Identify(t.Context(), "m"); err == nil {
 		t.Errorf("it is taken for %+v", id)
+	}
+}
+
+// A door is served where a GET is refused for its method; where there is no such path, or anything answers, it is not
+// known to be. Kinds that are not known to serve one are not asked.
+func TestAnEngineTellsWhichDoorsItServes(t *testing.T) {
+	for name, c := range map[string]struct {
+		owner   string
+		answers map[string]string
+		want    engine.Doors
+	}{
+		"both": {"vllm", map[string]string{"GET /v1/messages": "405 no", "GET /v1/responses": "405 no"},
+			engine.Messages | engine.Responses},
+		"one":                 {"vllm", map[string]string{"GET /v1/messages": "405 no"}, engine.Messages},
+		"an answer":           {"vllm", map[string]string{"GET /v1/messages": "{}"}, 0},
+		"another kind":        {"llamacpp", map[string]string{"GET /v1/messages": "405 no"}, 0},
+		"of which no more is": {"me", map[string]string{"GET /v1/responses": "405 no"}, engine.Responses},
+	} {
+		c.answers["GET /v1/models"] = `{"data":[{"id":"m","owned_by":"` + c.owner + `"}]}`
+		client, _ := page(t, engine.Auto, c.answers)
+		if id, err := client.Identify(t.Context(), "m"); err != nil || id.Doors != c.want {
+			t.Errorf("%s: %+v, %v", name, id, err)
+		}
 	}
 }

@@ -33,10 +33,7 @@ func (d *Dispatch) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	}
 	d.Attempts++
 	d.begin(rep, at, &s)
-	d.Relay.Cont = nil
-	if continuable(d.Request, rep) {
-		d.Relay.Cont = new(stream.Continuation)
-	}
+	d.continues(rep)
 	err := d.attempt(ctx, began)
 	if d.Request.Stream && (err == nil || errors.Is(err, place.ErrPreempted) && d.Relay.Unfinished()) {
 		return nil
@@ -65,7 +62,7 @@ func (d *Dispatch) attempt(ctx context.Context, began time.Duration) (err error)
 			return nil
 		case errors.Is(err, place.ErrPreempted) && !d.Relay.Begun():
 			d.Preempted++
-		case !d.doWithout(err) && !d.doWithoutUsage(err):
+		case !d.doWithout(err) && !d.doWithoutUsage(err) && !d.doWithoutDoor(err):
 			return err
 		}
 		d.turn.leave()
@@ -159,9 +156,10 @@ func (d *Dispatch) call() error {
 	case t.resp.Status() != 200:
 		return d.report().Refused(t.resp)
 	case d.Request.Stream:
-		t.takenUp()
+		d.takenUp()
 		return t.place.Cause(d.report().Meaning(d.Relay.Open(d.source())))
 	}
+	d.takenUp()
 	return t.place.Cause(d.report().Meaning(d.Relay.Whole(d.source())))
 }
 
@@ -170,7 +168,8 @@ func (d *Dispatch) call() error {
 func (d *Dispatch) lastHop() (*ensemble.Hop, error) {
 	hop := &d.turn.hop
 	d.prepare(hop, &d.turn.step, d.turn.rep)
-	if d.Relay.Cont.Base() > 0 {
+	d.turn.native = nil
+	if d.Relay.Cont.Base() > 0 || d.native(hop) {
 		return hop, nil
 	}
 	err := d.steps.protocol.Request(hop)
@@ -217,7 +216,7 @@ func (d *Dispatch) source() stream.Source {
 	s := stream.Source{
 		Engine: &t.rep.Kind, Request: &d.Request.Parsed, Response: t.resp, Place: &t.place, Shape: &t.rep.Answers,
 		Rewriter: d.steps.protocol, Context: d.Plan.Specialist.MaxContext(), Board: d.Plan.Specialist.Board,
-		Handed: t.handed, Reasons: t.rep.Reasons(), FirstTokenBy: t.hurriedBy,
+		Native: t.native, Handed: t.handed, Reasons: t.rep.Reasons(), FirstTokenBy: t.hurriedBy,
 	}
 	if d.steps.holding() {
 		s.Held = d.steps.holding

@@ -140,6 +140,7 @@ func (d *Dispatch) timed(now time.Time) bool {
 // Underway is true, and the rest is Carry's.
 func (d *Dispatch) Run(plan routing.Plan) error {
 	last := &plan.Steps[len(plan.Steps)-1]
+	d.steps.single = len(plan.Steps) == 1
 	d.steps.answering, d.steps.answerer = last.Name, d.Runtime.Replicas[last.Ranked[0].Host]
 	d.steps.protocol = d.Plan.Protocol()
 	bounds := routing.Bounds{MaxAttempts: d.Runtime.Limits.MaxAttempts, Budget: d.mayRetry}

@@ -11,6 +11,7 @@ import (
 // steps are the steps of a plan together: which is the answer's, and what those before it hold for it.
 type steps struct {
 	answering string            // the plan's last step
+	single    bool              // it is the only one
 	answerer  *ensemble.Replica // the first in rank for it
 	protocol  ensemble.Protocol
 	beside    *beside       // the step that goes out with the last one; nil if there is none

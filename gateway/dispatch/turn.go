@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"octet/engine"
+	"octet/gateway/doors"
 	"octet/gateway/ensemble"
 	"octet/gateway/fault"
 	"octet/gateway/place"
@@ -31,6 +32,8 @@ type turn struct {
 	handed    bool            // the engine was sent a prompt that another has computed
 	forgot    bool            // it was asked again without
 	noUsage   bool            // likewise without asking for the usage, which it may have refused the request for
+	native    doors.Native    // reads its answer, which is in the words of the client's door; nil for a chat completion
+	chats     bool            // it was asked again for a chat completion: it does not serve the door
 }
 
 // begin makes it a replica's turn at a step.

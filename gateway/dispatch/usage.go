@@ -24,9 +24,15 @@ func (d *Dispatch) doWithoutUsage(err error) bool {
 	return true
 }
 
-// takenUp notes whether the replica's engine takes requests that ask for the usage, as it has taken this one.
-func (t *turn) takenUp() {
+// takenUp notes what requests the replica's engine takes, as it has taken this one: whether they may ask for the
+// usage, and come by a door.
+func (d *Dispatch) takenUp() {
+	t := &d.turn
+	if t.chats {
+		t.rep.ServesNot(d.Request.Door.Served())
+	}
 	switch {
+	case !d.Request.Stream:
 	case t.noUsage:
 		t.rep.Usage.Store(ensemble.UsageRefused)
 	case t.hop.AsksUsage && t.rep.Usage.Load() == ensemble.UsageUntried:

@@ -41,6 +41,12 @@ type Speller interface {
 	Close()
 }
 
+// Adopt goes on with a stream that others have begun: a block of that kind is open at a place, or the next is to be
+// there, and so many calls have begun. All of a stream's later calls are new ones.
+func (b *Blocks) Adopt(kind Kind, index, calls int) {
+	b.begun, b.Kind, b.Index, b.Calls, b.call = true, kind, index, calls, -1
+}
+
 // Events spells whole events of a stream. Comments are passed over, and so is [DONE].
 func (b *Blocks) Events(events []byte, s Speller) error {
 	for len(events) > 0 {

@@ -3,17 +3,22 @@
 //
 //	body ──▶ Door.Chat ──▶ chat body ──▶ the line of a request ──▶ chunks, or a completion ──▶ Answer ──▶ client
 //	                                       └ an error ──▶ Door.AppendError, or Answer.Failure once a stream has begun
+//	body ──▶ an engine that serves the door ──▶ its events, or its answer ──▶ Native reads along ──▶ client
 //
 // Invariants:
 //
 //  1. A door translates all that a body holds, or refuses it with the path of what it cannot translate. null is absent.
 //  2. What a door writes is at most a small multiple of what it read.
 //  3. Strings pass as they stand, escapes included: they are not decoded, and not encoded again.
-//  4. A stream has exactly one end: Answer.Done or Answer.Failure, and nothing of the door follows on it.
+//  4. A stream has exactly one end: Answer.Done, Answer.Failure or the last event of an engine that serves the door.
+//     Nothing of the door follows on it.
 //  5. Doors do no I/O and know no clock. A Door is safe for concurrent use, an Answer is one request's.
 package doors
 
-import "octet/gateway/apierr"
+import (
+	"octet/engine"
+	"octet/gateway/apierr"
+)
 
 // Door translates one surface to and from chat completions.
 type Door interface {
@@ -22,6 +27,8 @@ type Door interface {
 	// Param returns the path in the door's body of what stands at a path in the chat completion that it became. Without
 	// the body, which is nil then, a path within messages stays as it is.
 	Param(body []byte, chat string) string
+	// Served returns the surface, as engines may serve it.
+	Served() engine.Doors
 	// AppendError appends the body of an answer that is an error.
 	AppendError(dst []byte, e *apierr.Error, requestID string) []byte
 }

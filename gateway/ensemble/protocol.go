@@ -40,6 +40,7 @@ type Hop struct {
 	Edits   []wire.Edit    // members of the client's body that are set
 	Fields  []engine.Field // header fields for the engine
 	Body    []byte         // sent in place of the client's body, unless nil
+	Native  bool           // Edits are of the body as the client sent it, in the words of its door
 	NoPlace bool           // the step computes no KV: it needs no place in the replica's batch
 	Beside  bool           // sent together with the last step and not waited for: the engines find each other
 	Accept  time.Duration  // Beside: how long the last step waits until the engine takes it

@@ -36,6 +36,7 @@ type Replica struct {
 	// returns the kind that its engine says it is of, if that is another than Kind; nil if engines are not asked
 	Contradiction func() string
 	Opaque        string            // what clients see as X-Replica
+	Doors         *atomic.Uint32    // an engine.Doors: what its engine serves beside chat completions; nil for none
 	Usage         atomic.Uint32     // whether its engine tells the usage of streams when asked: see the constants
 	Strayed       atomic.Bool       // its engine did not continue from an answer's reasoning
 	MaxWaiting    int               // requests in the Gate's queue
@@ -60,6 +61,14 @@ func (r *Replica) ContradictedKind() string {
 
 // Reasons reports whether the replica's engine is taken to show its model the reasoning of an answer that it continues.
 func (r *Replica) Reasons() bool { return r.Kind.Streams.Reasoning && !r.Strayed.Load() }
+
+// Serves returns true if the engine serves a door itself.
+func (r *Replica) Serves(door engine.Doors) bool {
+	return r.Doors != nil && engine.Doors(r.Doors.Load())&door != 0
+}
+
+// ServesNot notes that the engine does not serve a door, whatever was told of it.
+func (r *Replica) ServesNot(door engine.Doors) { r.Doors.And(^uint32(door)) }
 
 // HeadLine returns the line of an answer's head that names the replica.
 func (r *Replica) HeadLine() head.Lines { return r.headLine }

@@ -5,8 +5,8 @@ import (
 	"octet/gateway/wire"
 )
 
-// saltKey is the member of a body that keeps prefix caches apart, where an engine knows it.
-const saltKey = "cache_salt"
+// SaltKey is the member of a body that keeps prefix caches apart, where an engine knows it.
+const SaltKey = "cache_salt"
 
 // Salted is the cache salt of one request.
 type Salted struct {
@@ -16,7 +16,7 @@ type Salted struct {
 
 // Salted returns the request's salt.
 func (q *Request) Salted() Salted {
-	asked := q.text(saltKey)
+	asked := q.text(SaltKey)
 	return Salted{Salt: q.Tenant.Salt(asked), asked: asked != ""}
 }
 
@@ -26,5 +26,5 @@ func (s Salted) Edits(rep *ensemble.Replica, edits []wire.Edit) []wire.Edit {
 	if s.Salt == "" || !s.asked && !rep.Kind.TakesSalt {
 		return edits
 	}
-	return append(edits, wire.Edit{Key: saltKey, Raw: wire.AppendQuoted(nil, s.Salt)})
+	return append(edits, wire.Edit{Key: SaltKey, Raw: wire.AppendQuoted(nil, s.Salt)})
 }

@@ -44,6 +44,9 @@ func (q *Request) AnswersTool() bool {
 	return ok && turns.AnswersTool() || q.Parsed.AnswersTool()
 }
 
+// Sent returns the body in the words of the door that the client came by; nil without a door.
+func (q *Request) Sent() []byte { return q.sent }
+
 // FirstImage returns the place of the first image in what the client sent; "" without images.
 func (q *Request) FirstImage() string {
 	path := q.Parsed.FirstImage()

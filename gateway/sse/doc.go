@@ -2,6 +2,7 @@
 //
 //	piece ──▶ frame ──▶ whole event ──▶ data ──▶ shape: as the one before, but for its text?   count it
 //	            │                                  └──▶ chunk: one walk over the JSON     count it, remember its shape
+//	            │                                       (Dialect, where the stream is of another surface)
 //	            └──▶ the incomplete rest is carried
 //
 // Invariants:

@@ -112,6 +112,9 @@ func (s *Scanner) data(event, data []byte, failed bool) bool {
 		}
 		return true
 	}
+	if s.opts.Dialect != nil {
+		return s.foreign(event, data, failed)
+	}
 	if string(bytes.TrimSpace(data)) == "[DONE]" {
 		s.done = true
 		return false

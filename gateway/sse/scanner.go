@@ -37,6 +37,8 @@ type Options struct {
 	HidePrompt                                   bool // likewise the prompt's
 
 	Totals bool // the client wants an event with the usage at the end
+
+	Dialect Dialect // what the events are of; nil for chunks
 }
 
 const (
@@ -76,6 +78,9 @@ type Scanner struct {
 	finish   string
 	engine   *EngineError
 	joined   []byte // scratch: data lines of one event, joined
+
+	said       Said   // by the event at hand of a Dialect
+	held, last []byte // of a Dialect: events before the first output, and the one that ended the stream
 }
 
 // Reset forgets the stream and keeps a modest carry.
@@ -171,6 +176,9 @@ func (s *Scanner) spoken(m match) bool {
 	}
 	if s.shape.collect {
 		s.collect(m.text)
+	}
+	if s.opts.Dialect != nil {
+		s.opts.Dialect.Given(m.text, m.count)
 	}
 	return true
 }

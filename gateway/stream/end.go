@@ -51,7 +51,14 @@ func (r *Relay) clientGone(err error) error {
 
 // complete writes [DONE], then lets the connection to the engine come to its proper end so that it can be used again.
 func (r *Relay) complete() error {
-	usage, _ := r.Told()
+	usage, told := r.Told()
+	switch { // events of other surfaces do not tell how many tokens they bring
+	case r.Native == nil:
+	case r.scanner.Cut():
+		usage.CompletionTokens = r.delivered
+	case told:
+		r.delivered = usage.CompletionTokens
+	}
 	r.usage, r.finish = r.extent().Believe(r.Cont.Usage(usage)), r.scanner.FinishReason()
 	if cached := r.Cont.Cached(usage, r.Handed); cached >= 0 {
 		r.Place.Cached(cached)
@@ -72,10 +79,37 @@ func (r *Relay) complete() error {
 
 // doneEvent returns the end of a stream that is complete.
 func (r *Relay) doneEvent() []byte {
-	if r.Door != nil {
+	switch {
+	case r.Native != nil && r.scanner.Cut():
+		return r.cutShort()
+	case r.Native != nil:
+		return r.scanner.Last()
+	case r.Door != nil:
 		return r.Door.Done()
 	}
 	return DoneEvent
+}
+
+// cutShort returns the end of a native stream that its engine has not come to, in words of ours.
+func (r *Relay) cutShort() []byte {
+	r.Native.Adopt()
+	end := []byte(`data: {"choices":[{"delta":{},"finish_reason":"length"}]`)
+	if r.usage.PromptTokens > 0 {
+		end = fmt.Appendf(end, `,"usage":{"prompt_tokens":%d,"completion_tokens":%d,"prompt_tokens_details":`+
+			`{"cached_tokens":%d}}`, r.usage.PromptTokens, r.delivered, r.usage.CachedTokens)
+	}
+	end = append(end, "}\n\n"...)
+	if _, err := r.Door.Events(end); err != nil {
+		return nil // it is a chunk
+	}
+	return r.Door.Done()
+}
+
+// Adopt has the client's door end, in words of ours, the stream that an engine has begun in its own.
+func (r *Relay) Adopt() {
+	if r.Native != nil {
+		r.Native.Adopt()
+	}
 }
 
 // Fail writes event behind what the client has been given, as the last that it gets of a stream that broke.

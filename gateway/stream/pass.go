@@ -30,7 +30,7 @@ func (r *Relay) pass(out [2][]byte) error {
 		if err := r.out.Own(r.client); err != nil { // the second part is rewritten where the first was
 			return r.clientGone(err)
 		}
-		if err := r.put(r.Rewriter.Events(r.norm.Events(r.Cont.Events(part)))); err != nil {
+		if err := r.put(part); err != nil {
 			return err
 		}
 	}
@@ -39,7 +39,10 @@ func (r *Relay) pass(out [2][]byte) error {
 
 // put gives the client whole events, in the words of its door.
 func (r *Relay) put(events []byte) (err error) {
-	if r.Door != nil {
+	if r.Native == nil {
+		events = r.Rewriter.Events(r.norm.Events(r.Cont.Events(events)))
+	}
+	if r.Door != nil && r.Native == nil {
 		if events, err = r.Door.Events(events); err != nil {
 			return &Unusable{Begun: r.heard, Err: err}
 		}

@@ -48,7 +48,9 @@ func (r *Relay) Open(src Source) error {
 		r.gaps.Reset(src.Board)
 	}
 	r.heard = false
-	r.norm = Normalize(src.Request, r.Kind, src.Engine, r.begun, r.norm)
+	if r.Native == nil {
+		r.norm = Normalize(src.Request, r.Kind, src.Engine, r.begun, r.norm)
+	}
 	r.Request = nil // its memory may be given back once the stream has begun
 	for !r.heard {
 		if err := r.hurry(); err != nil {
@@ -68,6 +70,12 @@ func (r *Relay) Open(src Source) error {
 // scan makes the scanner ready for the present engine's answer.
 func (r *Relay) scan() {
 	o := sse.Options{MaxEvent: r.EventBytes}
+	if r.Native != nil {
+		o.Dialect, o.Most = r.Native, r.Most
+		r.Transcript.Begin(&o, r.begun)
+		r.scanner.Reset(o)
+		return
+	}
 	if r.Cont != nil {
 		r.Cont.Begin(&o, r.Request, r.Reasons, r.TextBytes)
 	}

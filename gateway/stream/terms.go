@@ -36,6 +36,7 @@ type Source struct {
 	Place    *place.Place
 	Shape    *sse.Answers // how the replica writes answers in one piece
 	Rewriter Rewriter     // of the plan's steps
+	Native   doors.Native // reads the answer, which is in the words of the client's door; nil for a chat completion
 	Context  int          // of the specialist, tokens; 0 is no limit
 	Board    *slo.Board
 	Handed   bool // the engine did not compute the prompt

@@ -6,6 +6,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/place"
+	"octet/gateway/sse"
 	"octet/internal/poison"
 )
 
@@ -21,15 +22,9 @@ func (r *Relay) Whole(src Source) error {
 	if err != nil {
 		return err
 	}
-	answer, err := src.Shape.Scan(body)
+	answer, told, err := r.read(body)
 	if err != nil {
 		return &Unusable{Err: err}
-	}
-	told := body
-	if r.Door != nil {
-		if told, err = r.Door.Whole(body); err != nil {
-			return &Unusable{Err: err}
-		}
 	}
 	usage, since := r.extent().Believe(answer.Usage), r.origin.Since()
 	now := r.origin.At(since)
@@ -50,6 +45,19 @@ func (r *Relay) Whole(src Source) error {
 		r.ended = since
 	}
 	return nil
+}
+
+// read returns what an answer in one piece says, and what the client gets for it.
+func (r *Relay) read(body []byte) (answer sse.Unary, told []byte, err error) {
+	if r.Native != nil {
+		answer, err = r.Native.ReadWhole(body)
+		return answer, body, err
+	}
+	if answer, err = r.Shape.Scan(body); err != nil || r.Door == nil {
+		return answer, body, err
+	}
+	told, err = r.Door.Whole(body)
+	return answer, told, err
 }
 
 // mostHeld is the size of an answer that servers keep until their handler is done, in bytes: writing it takes no time.

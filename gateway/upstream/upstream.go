@@ -38,7 +38,7 @@ func edits(rep *ensemble.Replica, r *intake.Request, adapter string, edits []wir
 		edits = append(edits, wire.Edit{Key: "model", Raw: quoted})
 	}
 	if priority := r.Intent.Priority; rep.ForwardPriority && priority != 0 {
-		edits = append(edits, wire.Edit{Key: "priority",
+		edits = append(edits, wire.Edit{Key: priorityKey,
 			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(priority)), 10)})
 	}
 	if p := r.Parsed.TopP; rep.Kind.TopPAboveZero && p.Set && p.Value == 0 {
@@ -47,13 +47,22 @@ func edits(rep *ensemble.Replica, r *intake.Request, adapter string, edits []wir
 	return r.Salted().Edits(rep, edits)
 }
 
+// Members that not every door of an engine takes.
+const (
+	priorityKey = "priority"
+	saltKey     = intake.SaltKey
+)
+
 // leastTopP stands for 0 where an engine takes only more than that: no second token is within it.
 var leastTopP = []byte("1e-6")
 
 // Segments appends the pieces of the body that h sends to dst. The client's own bytes are not copied.
 func Segments(h *ensemble.Hop, r *intake.Request, dst [][]byte) ([][]byte, error) {
-	if h.Body != nil {
+	switch {
+	case h.Body != nil:
 		return append(dst, h.Body), nil
+	case h.Native:
+		return wire.SpliceSent(r.Sent(), h.Edits, dst), nil
 	}
 	return r.Parsed.Splice(h.Edits, dst)
 }

@@ -9,12 +9,13 @@
 package messages
 
 import (
+	"octet/engine"
 	"octet/gateway/doors"
 )
 
 // Where clients send Messages, and what is to be counted alone.
 const (
-	Path      = "/v1/messages"
+	Path      = engine.MessagesPath
 	CountPath = Path + "/count_tokens"
 )
 
@@ -24,3 +25,6 @@ type Door struct {
 }
 
 var _ doors.Door = Door{}
+
+// Served implements doors.Door.
+func (Door) Served() engine.Doors { return engine.Messages }

@@ -24,6 +24,9 @@ type Answer struct {
 	said      []byte      // of the item that is open: the inside of a string
 	items     []byte      // that are done
 	piece     doors.Chunk // an answer in one piece
+
+	// what an engine called the response and the item that is open; empty if that is ours to do
+	given, givenItem []byte
 }
 
 var (
@@ -62,7 +65,10 @@ func (a *Answer) begin(k *doors.Chunk) {
 
 // response appends the response object.
 func (a *Answer) response(dst []byte, status string) []byte {
-	dst = append(append(append(dst, `{"id":"resp_`...), a.id...), `","object":"response","created_at":`...)
+	if dst = append(dst, `{"id":"`...); len(a.given) == 0 {
+		dst = append(dst, "resp_"...)
+	}
+	dst = append(append(dst, a.id...), `","object":"response","created_at":`...)
 	dst = append(strconv.AppendInt(dst, int64(a.created), 10), `,"status":"`...)
 	dst = append(append(dst, status...), `","error":null,"incomplete_details":`...)
 	switch {
@@ -96,6 +102,9 @@ func (a *Answer) status() string {
 
 // itemID appends the id of the item that is open, in quotes.
 func (a *Answer) itemID(dst []byte) []byte {
+	if len(a.givenItem) > 0 {
+		return doors.AppendRaw(dst, a.givenItem)
+	}
 	dst = append(append(append(append(dst, '"'), prefix[a.blocks.Kind]...), a.id...), '_')
 	return append(strconv.AppendInt(dst, int64(a.blocks.Index), 10), '"')
 }
@@ -143,6 +152,7 @@ func (a *Answer) kept() {
 		a.items = append(a.items, ',')
 	}
 	a.items = a.item(a.items, true)
+	a.givenItem = a.givenItem[:0]
 }
 
 // names notes which call is open.

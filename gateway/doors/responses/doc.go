@@ -8,12 +8,18 @@
 // What would need a state (store, previous_response_id, background) and what has no counterpart is refused.
 package responses
 
-import "octet/gateway/doors"
+import (
+	"octet/engine"
+	"octet/gateway/doors"
+)
 
 // Path is where clients send Responses.
-const Path = "/v1/responses"
+const Path = engine.ResponsesPath
 
 // Door is the door of Responses.
 type Door struct{}
 
 var _ doors.Door = Door{}
+
+// Served implements doors.Door.
+func (Door) Served() engine.Doors { return engine.Responses }

@@ -1,0 +1,52 @@
+package dispatch
+
+import (
+	"net/http"
+
+	"octet/gateway/doors"
+	"octet/gateway/ensemble"
+	"octet/gateway/stream"
+	"octet/gateway/upstream"
+)
+
+// Native reports whether the replica whose turn it is answers in the words of the client's door.
+func (d *Dispatch) Native() bool { return d.turn.native != nil }
+
+// continues has the relay keep what another engine needs to go on from, if one could where this replica ends.
+func (d *Dispatch) continues(rep *ensemble.Replica) {
+	d.Relay.Cont = nil
+	if continuable(d.Request, rep) {
+		d.Relay.Cont = new(stream.Continuation)
+	}
+}
+
+// native makes hop a request by the client's door, and returns true, if the replica serves it. What steps hand over to
+// each other has chat completions for its words.
+func (d *Dispatch) native(hop *ensemble.Hop) bool {
+	t := &d.turn
+	if d.Request.Door == nil || !d.steps.single || t.chats {
+		return false
+	}
+	reads := doors.NativeOf(d.Request.Answer)
+	if reads == nil || !upstream.Native(hop, d.Request, d.Plan.Adapter) {
+		return false
+	}
+	t.native, d.Relay.Cont = reads, nil
+	return true
+}
+
+// doWithoutDoor reports whether the replica is to be asked again for a chat completion: its engine knows no such path
+// or method, though it was told to serve the door. It may know no such model: what it takes then, takenUp notes.
+func (d *Dispatch) doWithoutDoor(err error) bool {
+	t := &d.turn
+	if err == nil || t.native == nil || t.resp == nil || d.Relay.Begun() {
+		return false
+	}
+	switch t.resp.Status() {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		t.chats = true
+		d.continues(t.rep)
+		return true
+	}
+	return false
+}
