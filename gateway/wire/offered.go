@@ -3,8 +3,13 @@ package wire
 // EngineRuns reports whether a chat offers a tool that an engine may run by itself: one of any other type than those
 // that clients run.
 func (r *Request) EngineRuns() bool {
-	for i := range r.listed {
-		if t := &r.listed[i]; !clientRuns(memberIn(r.p.b[t.off:t.end], "type")) {
+	c := NewCursor(r.p.b[r.tools.off:r.tools.end], maxEditDepth)
+	if c.Peek() != '[' {
+		return false
+	}
+	for c.Enter('['); c.More(); {
+		c.Peek()
+		if !clientRuns(memberIn(c.skipped(), "type")) {
 			return true
 		}
 	}
