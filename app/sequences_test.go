@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -176,5 +177,33 @@ func TestATokenRateCountsWhatTheEngineCounted(t *testing.T) {
 					answer)
 			}
 		})
+	}
+}
+
+// Each answer to a request takes a place of its own at the Gate: a replica that runs three sequences at once runs one
+// request for two answers at a time, whether or not they call tools.
+func TestEachOfSeveralAnswersTakesAPlace(t *testing.T) {
+	w := newWorld(t, smallWorld, toolEngines(8*time.Millisecond), "specialists[1].scheduler.max_running=3",
+		"limits.max_queue_wait=20s")
+	for _, i := range []int{0, 3} {
+		body := strings.Replace(toldAt(chatPath, "systems", i), "{", `{"n":2,`, 1)
+		first := w.Ask(t.Context(), chatPath, body)
+		until(t, first.Body, `"delta"`)
+		second := make(chan int, 1)
+		go func() {
+			resp, _ := w.Post(chatPath, body)
+			second <- resp.StatusCode
+		}()
+		eventually(t, "the second one waits, or is over", func() bool {
+			return w.gate("systems-0").Stats().Waiting == 1 || len(second) > 0
+		})
+		if len(second) > 0 {
+			t.Error("two requests for two answers ran side by side")
+		}
+		rest, err := io.ReadAll(first.Body)
+		if status := <-second; err != nil || status != 200 || !strings.Contains(string(rest), "[DONE]") {
+			t.Errorf("%v, status %d", err, status)
+		}
+		eventually(t, "ledgers at their baseline", w.Quiet)
 	}
 }
