@@ -1,16 +1,19 @@
 package app_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
 
 	"octet/calibration"
+	"octet/calibration/lessons"
 	"octet/engine/emulator"
 )
 
@@ -172,6 +175,9 @@ func TestAShadowIsAskedWithTheTools(t *testing.T) {
 	if !strings.Contains(e.Prompt.Text, "read_file") || !strings.Contains(e.Prompt.Text, "int x;") {
 		t.Errorf("the prompt in the record: %s", e.Prompt.Text)
 	}
+	if got := learned(t, file); got != "int x;\n\nunsure 0.60" {
+		t.Errorf("learned of it: %q", got)
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	if len(heard) != 1 {
@@ -184,6 +190,68 @@ func TestAShadowIsAskedWithTheTools(t *testing.T) {
 	for _, member := range []string{"tools", "tool_choice", "parallel_tool_calls", "response_format", "messages"} {
 		if !reflect.DeepEqual(sent[member], body[member]) {
 			t.Errorf("%s: sent %v, asked %v", member, sent[member], body[member])
+		}
+	}
+}
+
+// learned is the text of the one lesson in a calibration file: what the classifier saw, without the tools and the calls.
+func learned(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records lessons.Records
+	for line := range bytes.Lines(text) {
+		records.Line(line)
+	}
+	all, counts, err := records.Lessons(
+		lessons.Terms{Labels: func(specialist string) []string { return []string{specialist} }})
+	if err != nil || len(all) != 1 || all[0].Label != "debug" {
+		t.Fatalf("%v: %+v, %+v", err, all, counts)
+	}
+	return all[0].Text
+}
+
+// Comparisons of tool calls are a class of their own in what `octet calibrate` reports, and change nothing of what it
+// says of texts.
+func TestCalibrateReportsToolCallsApart(t *testing.T) {
+	w, file := newShadowWorld(t, callingEngines())
+	n := 0
+	ask := func(body string) {
+		w.Post("/v1/chat/completions", body, "X-Intent", "review")
+		n++
+		w.example(file, n)
+	}
+	for range 6 {
+		ask(asking("unsure 0.70", false))
+	}
+	texts, err := calibrate(t, nil, file, "--min-samples=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 12 {
+		directive := []string{"unsure 0.70 [[text=0]]", "unsure 0.50 [[text=0 vary=1]]"}[i%2]
+		ask(asks(directive, i%4 == 0, `"tools":[`+readTool+`]`))
+	}
+	both, err := calibrate(t, nil, file, "--min-samples=5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(both, "review, answers of which one or both call tools: 12 comparisons")
+	if at < 0 {
+		t.Fatalf("no tool calls in\n%s", both)
+	}
+	section := func(text string) string { // of texts, without what counts records
+		return text[strings.Index(text, "  classes: "):]
+	}
+	if !strings.HasPrefix(section(texts), section(both[:at])) || len(section(both[:at])) < 500 {
+		t.Errorf("texts are reported as\n%s\nand beside tool calls as\n%s", texts, both[:at])
+	}
+	for _, want := range []string{"classes: agree 6, differ 6", "tool calls: arguments 6, same 6",
+		"debug: 0 better, 0 worse, 6 the same, 6 open"} {
+		if !strings.Contains(both[at:], want) {
+			t.Errorf("no %q in\n%s", want, both[at:])
 		}
 	}
 }

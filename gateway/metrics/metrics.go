@@ -59,8 +59,8 @@ func New(version, commit, buildRef string) *Series {
 	m.compared = counters("octet_shadow_comparisons_total", "Answers compared with a shadow's, by what came of it.",
 		"intent", "class")
 	m.calls = counters("octet_shadow_tool_calls_total",
-		"Answers compared with a shadow's of which one or both call tools, by how the calls relate: same | arguments | "+
-			"tools | one.", "intent", "calls")
+		"Answers compared with a shadow's where one or both call tools, by how the calls relate: "+
+			"same | arguments | tools | one.", "intent", "calls")
 	m.judged = counters("octet_shadow_judge_total",
 		"Comparisons that a judge was asked about: ok, or why it has no say.", "outcome")
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."},

@@ -150,14 +150,20 @@ func (k *chunk) choice(c *wire.Cursor) {
 			c.Skip()
 		}
 	}
-	k.index = ch.index
-	if ch.index == 0 && len(ch.text) > 0 {
+	if k.index = ch.index; ch.index == 0 {
+		k.first(&ch)
+	}
+}
+
+// first takes on what choice 0 says.
+func (k *chunk) first(ch *choice) {
+	if len(ch.text) > 0 {
 		k.text, k.ends[holdsText] = ch.text, ch.end
 	}
-	if ch.index == 0 && len(ch.thought) > 0 {
+	if len(ch.thought) > 0 {
 		k.thought = ch.thought
 	}
-	if ch.index == 0 && ch.calls.to > 0 {
+	if ch.calls.to > 0 {
 		k.calls = ch.calls
 	}
 }
