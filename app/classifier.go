@@ -25,7 +25,7 @@ func newCascade(cfg *config.Config, service *remote.Service, m series) (*classif
 	c := classifier.Config{
 		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{}, Detectors: cfg.Router.Detectors,
 		Fallback: cfg.Router.Fallback, RejectRefuses: cfg.Router.Reject == "refuse",
-		Viable: cfg.Router.Classifier.Viable,
+		Viable: cfg.Router.Classifier.Viable, Asides: cfg.Router.Asides,
 	}
 	c.Specialists = specialistNames(cfg)
 	for _, sp := range cfg.Specialists {

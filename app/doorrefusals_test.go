@@ -23,13 +23,16 @@ func TestDoorsRefuseInTheirOwnWords(t *testing.T) {
 			status       int
 			code         apierr.Code
 		}{
-			"no key":                 {"POST %s", typed, 401, apierr.InvalidAPIKey},
-			"another method":         {"GET %s", auth, 405, apierr.MethodNotAllowed},
-			"nothing there":          {"GET %s/batches/1", auth, 404, apierr.RouteNotFound},
-			"no JSON":                {"POST %s?beta=true", auth, 415, apierr.UnsupportedMediaType},
-			"a large body":           {"POST %s", typed + auth + "Content-Length: 99999999999\r\n", 413, apierr.PayloadTooLarge},
-			"many fields":            {"POST %s?beta=true", auth + strings.Repeat("X-Many: x\r\n", 2000), 431, apierr.HeaderTooLarge},
-			"two lengths":            {"POST %s", auth + "Content-Length: 1\r\nContent-Length: 1\r\n", 400, apierr.InvalidRequest},
+			"no key":         {"POST %s", typed, 401, apierr.InvalidAPIKey},
+			"another method": {"GET %s", auth, 405, apierr.MethodNotAllowed},
+			"nothing there":  {"GET %s/batches/1", auth, 404, apierr.RouteNotFound},
+			"no JSON":        {"POST %s?beta=true", auth, 415, apierr.UnsupportedMediaType},
+			"a large body": {"POST %s", typed + auth + "Content-Length: 99999999999\r\n", 413,
+				apierr.PayloadTooLarge},
+			"many fields": {"POST %s?beta=true", auth + strings.Repeat("X-Many: x\r\n", 2000), 431,
+				apierr.HeaderTooLarge},
+			"two lengths": {"POST %s", auth + "Content-Length: 1\r\nContent-Length: 1\r\n", 400,
+				apierr.InvalidRequest},
 			"a path of two meanings": {"POST %s%%2Fx", auth, 400, apierr.InvalidRequest},
 		} {
 			for _, path := range []string{"/v1/messages", "/v1/messages/count_tokens", "/v1/responses"} {

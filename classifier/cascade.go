@@ -54,6 +54,7 @@ type Config struct {
 	RejectRefuses bool    // a rejected text is refused; else it goes to the fallback
 	Outside       Outside // asked before Model; nil if there is none
 	Model         Model   // nil: none was trained
+	Asides        Asides  // beside those that are known
 	Viable        float64 // the least probability of a second choice that may answer instead of the first
 }
 
@@ -64,6 +65,8 @@ type Input struct {
 	Adapter string // X-Adapter
 	Text    []byte // the prompt; read only where there are no Turns
 	Turns   []Turn // the conversation, oldest first
+
+	asides Asides
 }
 
 // Turn is one message of a conversation.
@@ -136,6 +139,9 @@ func New(c Config) (*Cascade, error) {
 	if err := checkRules(c.Rules, c.Specialists); err != nil {
 		return nil, err
 	}
+	if c.Asides = slices.Concat(KnownAsides, c.Asides); len(c.Asides) > MaxAsides {
+		return nil, fmt.Errorf("classifier: %d asides, at most %d", len(c.Asides), MaxAsides)
+	}
 	return &Cascade{
 		cfg: c, models: lanesOf(&c), intents: intentsOf(&c),
 		unspecified: intent{IntentConfig: c.Intents[Unspecified], name: Unspecified},
@@ -156,7 +162,7 @@ func (c *Cascade) Outside() bool { return c.cfg.Outside != nil }
 // Decide is Classify into a Verdict of the caller's. With an error it is left zero. A classifier out of process is
 // waited for until ctx ends at most; the verdict is then made without it.
 func (c *Cascade) Decide(ctx context.Context, in *Input, v *Verdict) error {
-	*v = Verdict{}
+	*v, in.asides = Verdict{}, c.cfg.Asides
 	err := c.begin(in.Intent, v)
 	if err == nil {
 		err = c.route(ctx, in, v)

@@ -9,9 +9,11 @@ const (
 
 // read hands out the parts of the input that say what it is about, the newest first, at most maxRead bytes together.
 // These are the last user turn and what tools answered after it; what the assistant and the system said is not asked
-// for. What the user says weighs most: a tool's answer takes a quarter of the room that is left.
+// for, and asides of the user's client are not what it says. What the user says weighs most: a tool's answer takes a
+// quarter of the room that is left.
 func (in Input) read(see func(part []byte)) {
 	left := maxRead
+	var few [8][]byte
 	if len(in.Turns) == 0 {
 		excerpt(in.Text, left, see)
 		return
@@ -22,12 +24,17 @@ func (in Input) read(see func(part []byte)) {
 		case "assistant", "system", "developer":
 			continue
 		}
-		room := left
 		if turn.Role != "user" {
-			room /= 4
+			left -= excerpt(turn.Text, left/4, see)
+			continue
 		}
-		left -= excerpt(turn.Text, room, see)
-		if turn.Role == "user" && len(turn.Text) >= terse {
+		said := 0
+		parts := in.asides.without(few[:0], turn.Text)
+		for k := len(parts) - 1; k >= 0 && left > 0; k-- {
+			said += len(parts[k])
+			left -= excerpt(parts[k], left, see)
+		}
+		if said >= terse {
 			return
 		}
 	}

@@ -150,6 +150,9 @@ func checkTenant(t *Tenant, path string, salts map[string]string, r *report) {
 	salts[t.CacheSalt] = path
 }
 
+// maxAsides is how many elements there may be beside those that are known.
+const maxAsides = 32
+
 func checkRouter(c *Config, r *report) {
 	for _, name := range slices.Sorted(maps.Keys(c.Intents)) {
 		path := join("intents", name) + ".specialist"
@@ -163,6 +166,9 @@ func checkRouter(c *Config, r *report) {
 	}
 	checkKnown(c, r, c.Router.Fallback, "router.fallback")
 	checkClassifierHTTP(c, r)
+	if n := len(c.Router.Asides); n > maxAsides {
+		r.addAt("router.asides", CodeTooMany, "%d elements, at most %d", n, maxAsides)
+	}
 	rules := newNames(r, CodeDuplicateName)
 	for i, rule := range c.Router.Rules {
 		path := item("router.rules", i)

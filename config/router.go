@@ -44,6 +44,9 @@ type Router struct {
 	Fallback string `yaml:"fallback" form:"name"`
 	// What becomes of a request that belongs to no specialist: the fallback's, or 422 no_specialist.
 	Reject string `yaml:"reject" default:"fallback" enum:"fallback refuse"`
+	// Elements, as in <environment_details>…</environment_details>, that a client puts among what its user says and
+	// that are not read, beside those of agents in wide use; at most 32.
+	Asides []string `yaml:"asides" form:"name"`
 	// What keeps a conversation with its specialist.
 	Stickiness Stickiness `yaml:"stickiness"`
 	// How a specialist or adapter of another version than before begins.

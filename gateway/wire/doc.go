@@ -15,6 +15,8 @@
 //     valid one.
 //  5. Splice and Inline leave every byte outside the edited members as it was.
 //  6. No member name repeats at any level of an accepted body, and none differs from a known one by case alone.
+//  7. A tool of which the same bytes were judged good before, by the same vocabulary, is compared and not judged again:
+//     the verdict, the values and the wording are those of a parser that knows no tool.
 //
 // Strings are passed, unescaped and judged as UTF-8 a block of 64 bytes at a time, by AVX-512 or AVX2 where the machine
 // has them; the routines for words, which every machine runs, say the same of every byte.

@@ -65,7 +65,7 @@ func (w *writing) chat(f *Frames, shown Shown) {
 		empty := w.message(i)
 		if ahead {
 			w.ahead(f, shown, empty)
-			ahead = false
+			ahead, empty = false, false
 		}
 		for len(calls) > 0 && int(calls[0].message) == i {
 			w.call(&f.marks, &calls[0], empty)
@@ -106,24 +106,31 @@ func (w *writing) gap(mark string, first bool) {
 
 // tools writes those tools that are shown.
 func (w *writing) tools(shown Shown) {
-	t := w.r.tools
-	raw := w.r.p.b[t.off:t.end]
-	name := w.r.chosen(shown)
-	if name == nil {
-		w.json(raw, t.loose)
+	r, name := w.r, w.r.chosen(shown)
+	if name == nil && !r.tools.loose {
+		w.raw(r.p.b[r.tools.off:r.tools.end])
 		return
 	}
 	w.said("[")
 	first := true
-	each(raw, func(tool []byte) {
-		if !bytes.Equal(functionName(tool), name) {
-			return
+	for i := range r.listed {
+		t := &r.listed[i]
+		if name != nil && !bytes.Equal(functionName(r.p.b[t.off:t.end]), name) {
+			continue
 		}
 		w.gap(",", first)
-		w.json(tool, t.loose)
+		w.tool(t)
 		first = false
-	})
+	}
 	w.said("]")
+}
+
+func (w *writing) tool(t *listedTool) {
+	if t.judged != nil {
+		w.raw(t.judged.compact)
+		return
+	}
+	w.json(w.r.p.b[t.off:t.end], t.loose)
 }
 
 // call writes one call.
@@ -206,13 +213,4 @@ func memberIn(raw []byte, name string) (value []byte) {
 		}
 	}
 	return value
-}
-
-// each calls f for the elements of a JSON array.
-func each(raw []byte, f func(element []byte)) {
-	c := NewCursor(raw, maxEditDepth)
-	for c.Enter('['); c.More(); {
-		c.Peek()
-		f(c.skipped())
-	}
 }

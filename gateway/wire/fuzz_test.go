@@ -101,7 +101,7 @@ var fuzzLimits = Limits{Depth: 16, Messages: 3, Prompts: 4, Choices: 128, Entrie
 var fullLimits = Limits{}.orDefaults()
 
 func FuzzParse(f *testing.F) {
-	for _, s := range append(seeds, wordBodies()...) {
+	for _, s := range append(append(seeds, wordBodies()...), oneToolBody) {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
@@ -112,7 +112,9 @@ func FuzzParse(f *testing.F) {
 		if completion {
 			kind = Completion
 		}
-		checkAgainstOracle(t, kind, []byte(body), lim, &r)
+		for range 3 { // tools are known by then
+			checkAgainstOracle(t, kind, []byte(body), lim, &r)
+		}
 	})
 }
 

@@ -3,13 +3,8 @@ package wire
 // EngineRuns reports whether a chat offers a tool that an engine may run by itself: one of any other type than those
 // that clients run.
 func (r *Request) EngineRuns() bool {
-	c := NewCursor(r.p.b[r.tools.off:r.tools.end], maxEditDepth)
-	if c.Peek() != '[' {
-		return false
-	}
-	for c.Enter('['); c.More(); {
-		c.Peek()
-		if !clientRuns(memberIn(c.skipped(), "type")) {
+	for i := range r.listed {
+		if t := &r.listed[i]; !clientRuns(memberIn(r.p.b[t.off:t.end], "type")) {
 			return true
 		}
 	}

@@ -58,7 +58,7 @@ var sharedParams = map[string]reader{
 var chatParams = map[string]reader{
 	"messages":           (*parser).messages,
 	"tools":              func(p *parser) { p.tools() },
-	"functions":          func(p *parser) { p.functions() },
+	"functions":          func(p *parser) { p.functions((*parser).tool) },
 	"tool_choice":        (*parser).toolChoice,
 	"function_call":      (*parser).toolChoice,
 	"logprobs":           func(p *parser) { p.boolean(&p.r.Logprobs) },

@@ -117,7 +117,8 @@ type Request struct {
 	suffix   text // of a completion; zero without one
 	extras   extras
 	tools    tools
-	calls    []call // in the order of the messages
+	listed   []listedTool // those of tools
+	calls    []call       // in the order of the messages
 	members  []member
 	opening  int    // index of the body's '{'
 	takers   uint32 // engines that take every member that is known
@@ -197,7 +198,8 @@ func (r *Request) Reset() {
 	r.messages, r.parts, r.prompts = kept(r.messages), kept(r.parts), kept(r.prompts)
 	r.suffix, r.images = text{}, kept(r.images)
 	r.extras.reset()
-	r.tools, r.calls = tools{}, kept(r.calls)
+	clear(r.listed)
+	r.tools, r.listed, r.calls = tools{}, kept(r.listed), kept(r.calls)
 	r.members, r.pieces = kept(r.members), kept(r.pieces)
 	if r.worded = r.worded[:0]; cap(r.worded) > keepArena {
 		r.worded = nil

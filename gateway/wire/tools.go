@@ -30,17 +30,17 @@ func (p *parser) tools() {
 	p.Peek()
 	at := p.i
 	p.untidy = false
-	if p.functions(); p.r.Tools && p.i > at && p.b[at] == '[' {
+	p.r.listed = p.r.listed[:0]
+	if p.functions((*parser).listed); p.r.Tools && p.i > at && p.b[at] == '[' {
 		p.r.tools = tools{off: uint32(at), end: uint32(p.i), loose: p.untidy}
 	}
 }
 
-// functions passes tools, or what stood for them before there were tools.
-func (p *parser) functions() {
-	if p.Null() {
-		return
+// functions passes tools, or what stood for them before there were tools, each by read.
+func (p *parser) functions(read func(p *parser)) {
+	if !p.Null() {
+		p.entries("must be an array of objects", read)
 	}
-	p.entries("must be an array of objects", (*parser).tool)
 }
 
 // tool passes one tool, which must have nothing that is refused everywhere: an engine that calls tools itself would

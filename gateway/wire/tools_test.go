@@ -83,18 +83,28 @@ func slowCall(raw []byte, worded bool) string {
 	return "[call]\nname " + string(AppendQuoted(nil, name)) + " says " + said + "}\n[/call]"
 }
 
+// slowName is the name of the function in a tool or a choice; nil if it has none. Names of members have one case.
+func slowName(raw []byte) (name *string) {
+	var whole, f map[string]json.RawMessage
+	if json.Unmarshal(raw, &whole) == nil && json.Unmarshal(whole["function"], &f) == nil {
+		_ = json.Unmarshal(f["name"], &name)
+	}
+	return name
+}
+
 // slowShown is the list of tools that is in the prompt; "" for none.
 func slowShown(b *slowAsked, shown Shown) string {
-	var choice struct{ Function struct{ Name *string } }
 	list, none := []string{}, ""
 	if len(b.Tools) == 0 || shown.Chosen && json.Unmarshal(b.Choice, &none) == nil && none == "none" {
 		return ""
 	}
-	filters := shown.Chosen && json.Unmarshal(b.Choice, &choice) == nil && choice.Function.Name != nil
+	var chosen *string
+	if shown.Chosen {
+		chosen = slowName(b.Choice)
+	}
 	for _, tool := range b.Tools {
-		var t struct{ Function struct{ Name string } }
-		_ = json.Unmarshal(tool, &t)
-		if !filters || t.Function.Name == *choice.Function.Name {
+		name := slowName(tool)
+		if chosen == nil || name == nil && *chosen == "" || name != nil && *name == *chosen {
 			list = append(list, slowCompact(tool))
 		}
 	}
@@ -201,6 +211,7 @@ func toolBodies() []string {
 		}
 	}
 	return append(all, `{"messages":[{"role":"system","content":""}],"tools":`+compact+`}`,
+		`{"messages":[{"role":"developer","content":"","tool_calls":[{}]}],"tools":`+compact+`}`,
 		`{"messages":[{"role":"assistant","content":"","tool_calls":`+called[0]+`}],"functions":`+compact+`}`)
 }
 

@@ -36,6 +36,7 @@ type Member struct {
 type Vocabulary struct {
 	chat, completion *table
 	prefixes         []string
+	tools            toolCache // of chats
 }
 
 // everyTaker is the set of all engines.
@@ -61,6 +62,13 @@ func (v *Vocabulary) of(kind Kind) *table {
 		return v.completion
 	}
 	return v.chat
+}
+
+func (v *Vocabulary) toolCache() *toolCache {
+	if v == nil {
+		v = bare
+	}
+	return &v.tools
 }
 
 // table finds entries by name: in slots, so that a look costs less than one into a map.
