@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"octet/gateway/apierr"
@@ -260,24 +261,29 @@ func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// judgedBody keeps what is read of a stream, and judges it when it is closed.
+// judgedBody keeps what is read of a stream, and judges it when it ends or is closed.
 type judgedBody struct {
 	io.ReadCloser
 	judge   judge
 	surface *surface
 	read    bytes.Buffer
+	over    sync.Once
 }
 
 func (b *judgedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.read.Write(p[:n])
+	if err != nil {
+		b.over.Do(func() {
+			if _, bad := b.surface.stream(b.read.String()); bad != nil {
+				b.judge.t.Errorf("%s: %v", b.surface.name, bad)
+			}
+		})
+	}
 	return n, err
 }
 
 func (b *judgedBody) Close() error {
 	_, _ = io.Copy(io.Discard, b) // clients leave off behind an error; a broken connection is no fault of the grammar
-	if _, err := b.surface.stream(b.read.String()); err != nil {
-		b.judge.t.Errorf("%s: %v", b.surface.name, err)
-	}
 	return b.ReadCloser.Close()
 }
