@@ -45,7 +45,8 @@ func (c *cell) auditAnswer(a *answer) {
 		if !a.done || !a.clean || a.text != a.whole() {
 			c.t.Errorf("%s: done %v, clean %v: %q", a.id, a.done, a.clean, a.text)
 		}
-		if a.usage.Completion != a.tokens || a.usage.Prompt == 0 {
+		hidden := a.hides && a.stream && a.door == ""
+		if hidden && a.usage != (usage{}) || !hidden && (a.usage.Completion != a.tokens || a.usage.Prompt == 0) {
 			c.t.Errorf("%s: usage %+v of %d tokens", a.id, a.usage, a.tokens)
 		}
 		if sp := a.specialist(); !permits(a.tenant, sp) {

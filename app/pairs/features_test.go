@@ -34,7 +34,7 @@ func unsure(_ *cell, q *question) { q.sure = min(q.sure, 0.6) }
 // named asks for the lead by its name, with a priority.
 func named(model string, priority int, tokens int) func(*question) {
 	return func(q *question) {
-		q.model, q.tokens, q.opening = model, tokens, q.id+" takes a place "
+		q.model, q.tokens, q.opening, q.session = model, tokens, q.id+" takes a place ", ""
 		q.headers = map[string]string{"X-Priority": fmt.Sprint(priority)}
 		q.may = append(q.may, "queue_full", "kv_exhausted", "deadline_unachievable", "no_healthy_replica",
 			"upstream_reset", "breaker_open", "priority_floor")
@@ -59,5 +59,5 @@ func (c *cell) answering() []string {
 
 // all are the features of the table.
 func all() []*feature {
-	return slices.Concat(tenantFeatures, standInFeatures, routeFeatures, lifeFeatures, directFeatures)
+	return slices.Concat(tenantFeatures, standInFeatures, routeFeatures, lifeFeatures, directFeatures, doorFeatures)
 }

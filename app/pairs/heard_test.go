@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ type heard struct {
 	engine, id, model, salt string
 	priority                int // as the client would say it: larger is more urgent
 	head                    http.Header
+	tools, results          int
+	image                   string // the URL of the last one
 }
 
 // hear notes what an engine is sent.
@@ -20,12 +23,25 @@ func (c *cell) hear(engine string, head http.Header, body []byte) {
 		Model    string
 		Priority int
 		Salt     string `json:"cache_salt"`
+		Tools    []any
+		Messages []struct {
+			Role    string
+			Content any
+		}
 	}
 	if err := json.Unmarshal(body, &said); err != nil {
 		c.t.Errorf("%s is sent %v: %s", engine, err, body)
 	}
 	h := heard{engine: engine, id: head.Get("X-Request-Id"), model: said.Model, salt: said.Salt,
-		priority: -said.Priority, head: head.Clone()}
+		priority: -said.Priority, head: head.Clone(), tools: len(said.Tools)}
+	for _, m := range said.Messages {
+		if m.Role == "tool" {
+			h.results++
+		}
+		if _, url, found := strings.Cut(fmt.Sprint(m.Content), "url:https:"); found {
+			h.image = "https:" + url[:strings.IndexAny(url, "] ")]
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heard = append(c.heard, h)

@@ -29,6 +29,10 @@ type question struct {
 	must            string   // the code in which it ends; "" is none in particular
 	opening         string   // before all else that it says
 	inLoop          bool     // what a tool returned stands behind what it says
+	door            string   // "" is chat completions
+	tools           bool     // it has one
+	image, session  string   // the URL of an image; a key in the body
+	hides           bool     // it does not ask for the usage of a stream
 	raw             string   // the body; "" is made of the above
 }
 
@@ -75,6 +79,9 @@ func (c *cell) question(tenant string, stream bool) *question {
 		}
 		q.may = append(q.may, f.may...)
 	}
+	if q.door != "" { // which has no word for it
+		delete(q.members, "cache_salt")
+	}
 	return q
 }
 
@@ -83,19 +90,7 @@ func (q *question) body() string {
 	if q.raw != "" {
 		return q.raw
 	}
-	words := strings.Repeat("why does it crash ", 16)
-	messages := []map[string]any{{"role": "user",
-		"content": fmt.Sprintf("%s[%s %.2f %s] %s %s", q.opening, q.lead, q.sure, q.second, words, q.id)}}
-	if q.inLoop {
-		call := map[string]any{"id": "c", "type": "function", "function": map[string]string{"name": "f",
-			"arguments": "{}"}}
-		messages = append(messages, map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{call}},
-			map[string]any{"role": "tool", "tool_call_id": "c", "content": "done " + q.id})
-	}
-	body := map[string]any{"model": q.model, "stream": q.stream, "max_tokens": q.tokens, "messages": messages}
-	if q.stream {
-		body["stream_options"] = map[string]bool{"include_usage": true}
-	}
+	body := q.spell()
 	for key, value := range q.members {
 		body[key] = value
 	}
@@ -117,7 +112,7 @@ func (c *cell) send(q *question) *answer {
 	for name, value := range q.headers {
 		headers = append(headers, name, value)
 	}
-	resp, err := c.Ask(context.Background(), http.MethodPost, "http://data/v1/chat/completions", q.body(), headers...)
+	resp, err := c.Ask(context.Background(), http.MethodPost, "http://data"+paths[q.door], q.body(), headers...)
 	if err != nil {
 		c.t.Errorf("%s: %v", q.id, err)
 		return a
@@ -148,14 +143,29 @@ type piece struct {
 func (a *answer) readWhole(body io.Reader) {
 	text, err := io.ReadAll(body)
 	a.clean = err == nil
+	if g, is := grammars[a.door]; is {
+		a.takeSaid(g.whole(text))
+		return
+	}
 	a.take(text)
 	a.done = a.status == http.StatusOK && a.clean && a.code == ""
 }
 
 func (a *answer) readStream(body io.Reader) {
-	lines := bufio.NewReader(body)
+	lines, all := bufio.NewReader(body), []byte(nil)
 	for {
 		line, err := lines.ReadBytes('\n')
+		if g, is := grammars[a.door]; is {
+			if all = append(all, line...); a.first == 0 && bytes.Contains(line, []byte("⟦")) {
+				a.first = max(1, time.Since(a.at))
+			}
+			if err != nil {
+				a.clean = err == io.EOF
+				a.takeSaid(g.stream(string(all)))
+				return
+			}
+			continue
+		}
 		if payload, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data: ")); ok && err == nil {
 			if string(payload) == "[DONE]" {
 				a.done = true

@@ -65,6 +65,7 @@ var routeFeatures = []*feature{
 				c.t.Errorf("rival reads of beta: status %d", status)
 			}
 			q := c.question("acme", false) // is not charged
+			q.door = ""                    // decisions are asked for in the words of a chat
 			if status, _ := c.post("acme", "/v1/route", q.body()); status != http.StatusOK && len(q.may) == 0 &&
 				status != http.StatusTooManyRequests {
 				c.t.Errorf("acme's decision: status %d", status)

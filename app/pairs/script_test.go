@@ -47,12 +47,16 @@ func (c *cell) hopeless(feature, header, ms string) {
 			c.hold(specialist, tokens)
 		}
 	}
+	soon := 5 * time.Millisecond
+	if c.has("outside") {
+		soon += away
+	}
 	for _, tenant := range []string{"acme", "rival"} {
 		a := c.ask(tenant, true, func(q *question) {
 			q.headers[header], q.must = ms, "deadline_unachievable"
 		})
 		switch {
-		case a.code == "deadline_unachievable" && a.ended < 5*time.Millisecond: // a leg before it may have run
+		case a.code == "deadline_unachievable" && a.ended < soon: // a leg before it may have run
 			c.showed(feature)
 		case (a.code == "queue_full" || a.code == "priority_floor") && slices.Contains(a.may, a.code):
 		default:

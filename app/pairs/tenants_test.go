@@ -20,7 +20,7 @@ var tenantFeatures = []*feature{
 				},
 				"text": func(q *question) {
 					q.lead, q.second, q.sure, q.must = "beta", "alpha", 0.9, "permission_denied"
-					q.model, q.headers = "octet", map[string]string{}
+					q.model, q.headers, q.session = "octet", map[string]string{}, ""
 				},
 			} {
 				if a := c.ask("acme", what == "text", change); a.status == http.StatusForbidden {
@@ -86,7 +86,7 @@ var tenantFeatures = []*feature{
 					continue
 				}
 				c.ask(a.tenant, a.stream, func(q *question) {
-					q.raw, q.model, q.tokens, q.members = a.body(), a.model, a.tokens, a.members
+					q.raw, q.model, q.tokens, q.members, q.hides = a.body(), a.model, a.tokens, a.members, a.hides
 					q.headers["Idempotency-Key"] = key
 				})
 				return

@@ -130,6 +130,21 @@ func (told) Classify(text []byte, out []float64) (float64, error) {
 	return 0.1 * rest, nil
 }
 
+// outside is told out of process, which takes its time.
+type outside struct{}
+
+const away = 20 * time.Millisecond
+
+// Ask implements classifier.Outside.
+func (outside) Ask(ctx context.Context, text []byte, out []float64) (float64, error) {
+	select {
+	case <-time.After(away): // in a bubble
+		return told{}.Classify(text, out)
+	case <-ctx.Done():
+		return 0, classifier.OutageAbandoned
+	}
+}
+
 // cell is the world under two features, inside a synctest bubble.
 type cell struct {
 	*apptest.Bubble
@@ -217,6 +232,9 @@ func (c *cell) believe() {
 		for _, adapter := range sp.Adapters {
 			cfg.Adapters[sp.Name] = append(cfg.Adapters[sp.Name], adapter.Name)
 		}
+	}
+	if c.has("outside") {
+		cfg.Outside = outside{}
 	}
 	for name, in := range c.App.Config().Intents {
 		cfg.Intents[name] = classifier.IntentConfig{Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold,
