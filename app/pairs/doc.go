@@ -22,5 +22,6 @@
 // the profile that their header asks for. Under "direct" the replica that a request names answers, or the request ends
 // in one typed error; its copies and the legs before the answer do not go by the name, it has no second choice, and the
 // tenant without the right is refused. Under "stand-in" the lead answers for a demoted specialist with the adapter that
-// is asked for, and refuses one that it has not.
+// is asked for, and refuses one that it has not. Under a door the answer is in the words of its grammar, errors
+// included; tools, results, images and headers that are named reach each engine that is asked, copies included.
 package pairs

@@ -47,16 +47,16 @@ func (c *cell) hopeless(feature, header, ms string) {
 			c.hold(specialist, tokens)
 		}
 	}
-	soon := 5 * time.Millisecond
-	if c.has("outside") {
-		soon += away
+	soon := 5 * time.Millisecond // a leg before it may have run
+	if limit, _ := time.ParseDuration(ms + "ms"); c.has("outside") {
+		soon = min(away, limit/2) + 2*time.Millisecond
 	}
 	for _, tenant := range []string{"acme", "rival"} {
 		a := c.ask(tenant, true, func(q *question) {
 			q.headers[header], q.must = ms, "deadline_unachievable"
 		})
 		switch {
-		case a.code == "deadline_unachievable" && a.ended < soon: // a leg before it may have run
+		case a.code == "deadline_unachievable" && a.ended < soon:
 			c.showed(feature)
 		case (a.code == "queue_full" || a.code == "priority_floor") && slices.Contains(a.may, a.code):
 		default:
