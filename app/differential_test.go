@@ -156,7 +156,9 @@ specialists:
   - name: debug
     tokenizer: builtin
     modalities: [text, image]
-    replicas: [{name: debug-0, url: "http://debug-0", blocks: 1024}, {name: debug-1, url: "http://debug-1", blocks: 1024}]
+    replicas:
+      - {name: debug-0, url: "http://debug-0", blocks: 1024}
+      - {name: debug-1, url: "http://debug-1", blocks: 1024}
   - name: systems
     tokenizer: builtin
     modalities: [text, image]
@@ -259,7 +261,8 @@ func TestAConversationIsTheSameAtAllDoors(t *testing.T) {
 			for i := range surfaces[1:] {
 				for n, got := range talesOf(t, &surfaces[i+1], text) {
 					if !reflect.DeepEqual(got, want[n]) {
-						t.Fatalf("conversation %d, turn %d, %s:\n%+v\nwant\n%+v", n/4, n%4, surfaces[i+1].name, got, want[n])
+						t.Fatalf("conversation %d, turn %d, %s:\n%+v\nwant\n%+v", n/4, n%4, surfaces[i+1].name, got,
+							want[n])
 					}
 				}
 			}

@@ -203,7 +203,10 @@ func (q *question) asResponses(text, result string) object {
 var grammars = map[string]struct {
 	stream func(string) (*doorstest.Said, error)
 	whole  func([]byte) (*doorstest.Said, error)
-}{"messages": {doorstest.Messages, doorstest.WholeMessages}, "responses": {doorstest.Responses, doorstest.WholeResponse}}
+}{
+	"messages":  {doorstest.Messages, doorstest.WholeMessages},
+	"responses": {doorstest.Responses, doorstest.WholeResponse},
+}
 
 // takeSaid takes down what an answer of a door says.
 func (a *answer) takeSaid(said *doorstest.Said, err error) {

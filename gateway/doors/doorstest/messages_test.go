@@ -85,12 +85,13 @@ func TestOrdersOfMessages(t *testing.T) {
 		"start +call0 open0 shut0 -0 delta stop":                       `||[{t0 f {"x":1}}]`,
 		"start +call0 -0 delta stop":                                   "||[{t0 f }]",
 		"start +call0 open0 +call1 open1 shut0 -0 shut1 -1 delta stop": `||[{t0 f {"x":1}} {t1 f {"x":1}}]`,
-		"start +text0 +text1 text1 text0 -1 -0 delta stop":             "aa||[]",           // blocks may overlap
-		"start delta delta stop":                                       none,               // the last one counts
-		"start +call0 open0 -0 short stop":                             `||[{t0 f {"x":}]`, // what is cut is half an object
-		"start +text0 text0 error":                                     "upstream_reset",
-		"start delta error":                                            "upstream_reset",
-		"error":                                                        "upstream_reset",
+		"start +text0 +text1 text1 text0 -1 -0 delta stop":             "aa||[]", // blocks may overlap
+		"start delta delta stop":                                       none,     // the last one counts
+		// what is cut is half an object
+		"start +call0 open0 -0 short stop": `||[{t0 f {"x":}]`,
+		"start +text0 text0 error":         "upstream_reset",
+		"start delta error":                "upstream_reset",
+		"error":                            "upstream_reset",
 
 		"":                            "cut",
 		"start":                       "cut",
