@@ -177,6 +177,7 @@ func kindTable() string {
 		says func(k *engine.Kind) string
 	}{
 		{"goes on with chats", func(k *engine.Kind) string { return yes(k.Streams.Chats) }},
+		{"goes on with reasoning", func(k *engine.Kind) string { return yes(k.Streams.Reasoning) }},
 		{"goes on with completions", func(k *engine.Kind) string { return yes(k.Streams.Completions) }},
 		{"goes on from token ids, exactly", func(k *engine.Kind) string { return yes(k.Streams.IDs) }},
 		{"tokens of a stream are told", func(k *engine.Kind) string {

@@ -157,6 +157,36 @@ func TestAnAnswerWithReasoningAndToolsGoesOnElsewhere(t *testing.T) {
 	}
 }
 
+// An answer that has begun as a chat's, with nothing but its role, goes on as one, though the other replica's engine
+// serves the door.
+func TestAnAnswerThatHasBegunAsAChatGoesOnAsOne(t *testing.T) {
+	engines := toolEngines(100 * time.Microsecond)
+	engines[1].Doors = []string{emulator.DoorMessages, emulator.DoorResponses}
+	w := newWorld(t, smallWorld, engines, "limits.retry_budget=1", "fleet.breaker.failures=1000")
+	asked := 0
+	body := func() string { // each of another conversation: no replica has its beginning
+		asked++
+		return strings.Replace(toldAt(messagesPath, "debug", 2), "go ", fmt.Sprintf("%d go ", asked), 1)
+	}
+	eventually(t, "an answer of the one that serves the door", func() bool {
+		resp, _ := w.Post(messagesPath, body())
+		return resp.Header.Get("X-Door") == "native"
+	})
+	w.Fault("debug-0", `{"kind":"die_after_tokens","k":2,"times":1}`)
+	for range 50 {
+		resp, got := w.Post(messagesPath, body())
+		if r := w.receiptOf(resp.Header); len(r.Attempts) < 2 {
+			continue // of the other one
+		}
+		if strings.Count(string(got), "event: message_start") != 1 ||
+			strings.Count(string(got), "event: message_stop") != 1 {
+			t.Errorf("%s", got)
+		}
+		return
+	}
+	t.Error("no answer began at the first replica")
+}
+
 // brokeOff checks that got is the beginning of want, and one typed error.
 func brokeOff(t *testing.T, what, want, got string) {
 	t.Helper()
