@@ -33,6 +33,25 @@ func octetWith(name, binary, sections, scheduler string) kind {
 	}}
 }
 
+// octetBefore has engines of a kind.
+func octetBefore(name, binary, engines string) kind {
+	k := octet(name, binary)
+	standard := k.command
+	k.command = func(dir, listen, engine string) ([]string, error) {
+		args, err := standard(dir, listen, engine)
+		if err != nil {
+			return nil, err
+		}
+		text, err := os.ReadFile(args[len(args)-1])
+		if err != nil {
+			return nil, err
+		}
+		return args, writeFile(args[len(args)-1], strings.ReplaceAll(string(text), "blocks: 65536",
+			"blocks: 65536, engine: "+engines))
+	}
+	return k
+}
+
 // tokenizerFile has a chat template beside it. Its vocabulary is small, so that a text is more tokens than a model's.
 const tokenizerFile = "../engine/bpe/testdata/octet.json"
 

@@ -17,8 +17,12 @@ func rows(octets map[string]string) []row {
 		own = append(own, octet(name, octets[name]))
 		exact = append(exact, octetExact(name, octets[name]))
 	}
+	vllm := make([]kind, 0, len(octets))
+	for _, name := range sorted(octets) {
+		vllm = append(vllm, octetBefore(name, octets[name], "vllm"))
+	}
 	const cpu = "µs CPU/request"
-	return []row{
+	return append(append([]row{
 		{name: "unary-1k", unit: cpu, floor: 1.5, aim: 1.15, measure: unaryCPU("template", 1<<10)},
 		{name: "unary-16k", unit: cpu, floor: 1.3, aim: 1.0, measure: unaryCPU("template", 16<<10)},
 		{name: "unary-64k", unit: cpu, floor: 1.3, aim: 1.0, measure: unaryCPU("template", 64<<10)},
@@ -38,5 +42,5 @@ func rows(octets map[string]string) []row {
 		{name: "open-stream", unit: "KiB RSS/stream", fresh: true, measure: streamMemory},
 		{name: "refused-rate", unit: "429s/s/core", more: true, only: rated, measure: refusals(0)},
 		{name: "refused-full", unit: "429s/s/core", more: true, only: full, measure: refusals(2)},
-	}
+	}, doorRows(own, vllm)...), agentRows(own, vllm)...)
 }

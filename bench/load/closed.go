@@ -13,6 +13,7 @@ type Requests struct {
 	Addr   string
 	Bodies [][]byte // whole requests, heads included
 	Status int      // of every answer
+	Door   string   // X-Door of the first answer of each connection; "" is not looked at
 }
 
 // Result is what came back.
@@ -72,6 +73,7 @@ func (r Requests) loop(ctx context.Context, first int, until time.Time, out *Res
 		return err
 	}
 	defer c.Close()
+	c.door = r.Door
 	for n := first; ctx.Err() == nil; n++ {
 		asked := time.Now()
 		if asked.After(until) {

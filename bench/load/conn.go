@@ -20,6 +20,7 @@ type conn struct {
 	buf    [16 << 10]byte
 	events int  // seen so far
 	newlin bool // the last byte was '\n'
+	door   string
 }
 
 func dial(addr string) (*conn, error) {
@@ -63,6 +64,10 @@ func (c *conn) ask(request []byte, status int) error {
 	if err != nil {
 		return err
 	}
+	if c.door != "" && !bytes.Contains(head, []byte("X-Door: "+c.door+"\r\n")) {
+		return fmt.Errorf("%w: its door is not %s", ErrAnswer, c.door)
+	}
+	c.door = ""
 	length, counted := contentLength(head)
 	if !counted {
 		return c.drain(body)

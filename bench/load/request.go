@@ -15,7 +15,7 @@ const line = "template <typename T, std::size_t N> constexpr auto lane(const std
 func Chat(model string, size int, stream bool) [][]byte {
 	all := make([][]byte, variants)
 	for i := range all {
-		all[i] = post(chatBody(model, size, stream, i))
+		all[i] = post(chatPath, chatBody(model, size, stream, i))
 	}
 	return all
 }
@@ -43,7 +43,7 @@ func Talk(model string, size int) [][]byte {
 		for i := turns - 4; i < turns; i++ {
 			body += turn(i, n+1)
 		}
-		all[n] = post(body + "]}")
+		all[n] = post(chatPath, body+"]}")
 	}
 	return all
 }
@@ -62,19 +62,25 @@ func prose(size, seed int) string {
 	return strings.TrimSuffix(out.String()[:size-1], `\`) + "."
 }
 
-func post(body string) []byte {
+const chatPath = "/v1/chat/completions"
+
+func post(path, body string) []byte {
 	return fmt.Appendf(
-		nil, "POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nUser-Agent: bench\r\nAccept: */*\r\n"+
-			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		nil, "POST %s HTTP/1.1\r\nHost: gateway\r\nUser-Agent: bench\r\nAccept: */*\r\n"+
+			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+}
+
+// most is how many tokens are asked for. Of a stream that is more than it is read for: an engine that says more than it
+// was asked is no longer believed.
+func most(stream bool) int {
+	if stream {
+		return 8192
+	}
+	return 16
 }
 
 func chatBody(model string, size int, stream bool, variant int) string {
-	most := 16
-	if stream {
-		// more than any stream here is read for: an engine that says more than it was asked is no longer believed
-		most = 8192
-	}
-	frame := `{"model":"` + model + `","stream":` + fmt.Sprint(stream) + `,"max_tokens":` + fmt.Sprint(most) +
+	frame := `{"model":"` + model + `","stream":` + fmt.Sprint(stream) + `,"max_tokens":` + fmt.Sprint(most(stream)) +
 		`,"messages":[{"role":"system","content":"%s"},{"role":"user","content":"%s"}]}`
 	room := max(size-len(frame), 2)
 	return fmt.Sprintf(frame, text(room/2, "common"), text(room-room/2, fmt.Sprint("variant ", variant)))

@@ -19,6 +19,7 @@ type Script struct {
 	Every  time.Duration // between two events of a stream, which never ends; 0 is as fast as they are taken
 	Events int           // of a stream without pace, until its [DONE]
 	Hold   bool          // one event and then silence
+	Usage  bool          // streams without pace have the usage that they were asked for
 }
 
 // Engine serves HTTP/1.1 on one listener. It knows as much of the protocol as the gateways need that are measured.
@@ -79,20 +80,21 @@ var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 func (e *Engine) serve(c net.Conn) error {
 	r := bufio.NewReaderSize(c, 2<<10)
 	for {
-		get, length, err := readHead(r)
+		line, length, err := readHead(r)
 		if err != nil {
 			return err
 		}
-		stream, err := readBody(r, length)
+		asked, err := readBody(r, length)
+		s := surfaceOf(line)
 		switch {
 		case err != nil:
 			return err
-		case get:
+		case s == nil:
 			_, err = io.WriteString(c, models)
-		case stream:
-			err = e.stream(c)
+		case asked.stream:
+			err = e.stream(c, s, asked.usage)
 		default:
-			_, err = io.WriteString(c, answer)
+			_, err = io.WriteString(c, s.whole)
 		}
 		if err != nil {
 			return err
@@ -102,37 +104,54 @@ func (e *Engine) serve(c net.Conn) error {
 
 var errHead = errors.New("origin: a request that is not understood")
 
-// readHead reads up to the body; a chunked one is refused, because no gateway here should send any.
-func readHead(r *bufio.Reader) (get bool, length int, err error) {
+// readHead reads up to the body; a chunked one is refused, because no gateway here should send any. target is the
+// path of what is posted, nil of all else; it is valid until the next read.
+func readHead(r *bufio.Reader) (target []byte, length int, err error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {
-		return false, 0, err
+		return nil, 0, err
 	}
-	get = bytes.HasPrefix(line, []byte("GET "))
+	if rest, posted := bytes.CutPrefix(line, []byte("POST ")); posted {
+		path, _, _ := bytes.Cut(rest, []byte(" "))
+		target = bytes.Clone(path)
+	}
 	for {
 		line, err = r.ReadSlice('\n')
 		if err != nil {
-			return false, 0, err
+			return nil, 0, err
 		}
 		if len(line) <= 2 {
-			return get, length, nil
+			return target, length, nil
 		}
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		switch {
 		case bytes.EqualFold(name, []byte("Content-Length")):
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return false, 0, fmt.Errorf("%w: length %q", errHead, value)
+				return nil, 0, fmt.Errorf("%w: length %q", errHead, value)
 			}
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-			return false, 0, fmt.Errorf("%w: chunked", errHead)
+			return nil, 0, fmt.Errorf("%w: chunked", errHead)
 		}
 	}
 }
 
-// readBody reads the body and says whether it asks for a stream.
-func readBody(r *bufio.Reader, length int) (stream bool, err error) {
+// asked is what a body asks for.
+type asked struct {
+	stream bool
+	usage  int // noUsage, atEnd or always
+}
+
+// When a stream says its usage.
+const (
+	noUsage = iota
+	atEnd
+	always
+)
+
+// readBody reads the body and says what it asks for.
+func readBody(r *bufio.Reader, length int) (what asked, err error) {
 	if length == 0 {
-		return false, nil
+		return what, nil
 	}
 	b := bodies.Get().(*bytes.Buffer)
 	defer bodies.Put(b)
@@ -140,13 +159,21 @@ func readBody(r *bufio.Reader, length int) (stream bool, err error) {
 	b.Grow(length)
 	into := b.AvailableBuffer()[:length]
 	if _, err := io.ReadFull(r, into); err != nil {
-		return false, err
+		return what, err
 	}
-	return asksForStream(into), nil
+	what.stream = asksFor(into, `"stream":`)
+	switch {
+	case !what.stream:
+	case asksFor(into, `"continuous_usage_stats":`):
+		what.usage = always
+	case asksFor(into, `"include_usage":`):
+		what.usage = atEnd
+	}
+	return what, nil
 }
 
-// asksForStream looks for the member however it is spaced.
-func asksForStream(body []byte) bool {
-	_, after, found := bytes.Cut(body, []byte(`"stream":`))
+// asksFor looks for a member that is true, however it is spaced.
+func asksFor(body []byte, member string) bool {
+	_, after, found := bytes.Cut(body, []byte(member))
 	return found && bytes.HasPrefix(bytes.TrimLeft(after, " "), []byte("true"))
 }

@@ -74,7 +74,7 @@ func (p *pacer) write(tickNo int) {
 		if i%n != tickNo%n {
 			continue
 		}
-		if _, err := io.WriteString(c, oneEvent); err != nil {
+		if _, err := io.WriteString(c, chats.event); err != nil {
 			p.streams[i] = nil
 		}
 	}

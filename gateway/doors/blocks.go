@@ -25,6 +25,7 @@ type Blocks struct {
 	Usage        Usage
 
 	chunk Chunk
+	usual frame
 	begun bool
 	call  int // the engine's number of the last call
 }
@@ -67,6 +68,10 @@ func (b *Blocks) Events(events []byte, s Speller) error {
 var newline, dataField = []byte("\n"), []byte("data:")
 
 func (b *Blocks) event(data []byte, s Speller) error {
+	if text := b.usual.text(data); text != nil {
+		b.piece(Text, text, s)
+		return nil
+	}
 	k := &b.chunk
 	if err := k.Read(data); err != nil {
 		return err
@@ -86,6 +91,7 @@ func (b *Blocks) event(data []byte, s Speller) error {
 			return err
 		}
 	}
+	b.usual.keep(data, k)
 	if k.Finish != nil {
 		b.Finish, b.Stop = append(b.Finish[:0], k.Finish...), append(b.Stop[:0], k.StopString...)
 	}

@@ -21,6 +21,8 @@ type Chunk struct {
 	Finish     []byte // finish_reason
 	StopString []byte // the stop string that ended the answer, where the engine says so
 	Usage      Usage
+
+	textAt int // where Text begins in what was read
 }
 
 // Call is a tool call, or a piece of one.
@@ -124,6 +126,7 @@ func (k *Chunk) message(c *wire.Cursor) {
 		switch string(name) {
 		case "content":
 			k.Text = quoted(c)
+			k.textAt = c.Offset() - 1 - len(k.Text)
 		case "reasoning_content", "reasoning":
 			if text := quoted(c); len(text) > 0 {
 				k.Reasoning = text

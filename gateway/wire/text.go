@@ -60,6 +60,22 @@ func (c *Cursor) longText(start int) text {
 	return text{off: uint32(start), end: uint32(end), form: form(saw &^ sawHigh)}
 }
 
+// Inside returns true if b can stand between the quotes of a string: as NewCursor reads them, UTF-8 and lone surrogates
+// are not judged.
+func Inside(b []byte) bool {
+	for i := 0; ; {
+		at, _ := pass(b, i)
+		if at >= len(b) || b[at] != '\\' {
+			return at >= len(b)
+		}
+		_, n := decodeEscape(b[at:])
+		if n == 0 {
+			return false
+		}
+		i = at + n
+	}
+}
+
 // body finds the closing quote of the string whose first byte is at i; -1 after a fault.
 func (c *Cursor) body(i int) (end int, all seen) {
 	for {

@@ -86,8 +86,9 @@ func slowCall(raw []byte, worded bool) string {
 // slowName is the name of the function in a tool or a choice; nil if it has none. Names of members have one case.
 func slowName(raw []byte) (name *string) {
 	var whole, f map[string]json.RawMessage
-	if json.Unmarshal(raw, &whole) == nil && json.Unmarshal(whole["function"], &f) == nil {
-		_ = json.Unmarshal(f["name"], &name)
+	if json.Unmarshal(raw, &whole) != nil || json.Unmarshal(whole["function"], &f) != nil ||
+		json.Unmarshal(f["name"], &name) != nil {
+		return nil
 	}
 	return name
 }

@@ -11,6 +11,7 @@ type Answer struct {
 	out    []byte
 	blocks doors.Blocks
 	id     []byte      // of the message, for calls without one
+	piece  []byte      // how a piece of the block that is open begins
 	whole  doors.Chunk // an answer in one piece
 
 	returns bool // the request's last turn holds what tools returned
@@ -57,6 +58,9 @@ func (a *Answer) Begin(k *doors.Chunk) {
 func (a *Answer) Open(call *doors.Call) {
 	a.out = append(a.out, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":"...)
 	a.out = append(strconv.AppendInt(a.out, int64(a.blocks.Index), 10), `,"content_block":`...)
+	a.piece = append(a.piece[:0], "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":"...)
+	a.piece = append(strconv.AppendInt(a.piece, int64(a.blocks.Index), 10), `,"delta":`...)
+	a.piece = append(a.piece, delta[a.blocks.Kind]...)
 	if call == nil {
 		a.out = append(append(a.out, opening[a.blocks.Kind]...), "\n\n"...)
 		return
@@ -68,9 +72,7 @@ func (a *Answer) Open(call *doors.Call) {
 
 // Piece implements doors.Speller.
 func (a *Answer) Piece(raw []byte) {
-	a.out = append(a.out, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":"...)
-	a.out = append(strconv.AppendInt(a.out, int64(a.blocks.Index), 10), `,"delta":`...)
-	a.out = append(append(append(a.out, delta[a.blocks.Kind]...), raw...), "\"}}\n\n"...)
+	a.out = append(append(append(a.out, a.piece...), raw...), "\"}}\n\n"...)
 }
 
 // Close implements doors.Speller.

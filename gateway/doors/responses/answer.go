@@ -22,6 +22,7 @@ type Answer struct {
 	callID    []byte      // of the call that is open
 	function              // that it is of; without space if it is in no namespace
 	said      []byte      // of the item that is open: the inside of a string
+	middle    []byte      // what stands between the number of a delta of it and what that says
 	items     []byte      // that are done
 	piece     doors.Chunk // an answer in one piece
 

@@ -14,6 +14,9 @@ var (
 		doors.Use: "response.function_call_arguments.done"}
 )
 
+// deltaEnds is what stands behind a delta, by the kind of its item.
+var deltaEnds = [...]string{doors.Text: "\",\"logprobs\":[]}\n\n", doors.Thought: "\"}\n\n", doors.Use: "\"}\n\n"}
+
 // Events implements doors.Answer.
 func (a *Answer) Events(events []byte) ([]byte, error) {
 	a.out = a.out[:0]
@@ -63,12 +66,7 @@ func (a *Answer) about() {
 // Piece implements doors.Speller.
 func (a *Answer) Piece(raw []byte) {
 	a.event(deltas[a.blocks.Kind])
-	a.about()
-	a.out = doors.AppendRaw(append(a.out, `,"delta":`...), raw)
-	if a.blocks.Kind == doors.Text {
-		a.out = append(a.out, `,"logprobs":[]`...)
-	}
-	a.ends()
+	a.out = append(append(append(a.out, a.middle...), raw...), deltaEnds[a.blocks.Kind]...)
 	a.said = append(a.said, raw...)
 }
 
@@ -88,6 +86,10 @@ func (a *Answer) Open(call *doors.Call) {
 		a.out = a.part(append(a.out, `,"part":`...), nil)
 		a.ends()
 	}
+	from := len(a.out)
+	a.about()
+	a.middle = append(append(a.middle[:0], a.out[from:]...), `,"delta":"`...)
+	a.out = a.out[:from]
 }
 
 // Close implements doors.Speller.
