@@ -33,8 +33,8 @@ func octetWith(name, binary, sections, scheduler string) kind {
 	}}
 }
 
-// octetBefore has engines of a kind.
-func octetBefore(name, binary, engines string) kind {
+// octetBefore has replicas with more members.
+func octetBefore(name, binary, members string) kind {
 	k := octet(name, binary)
 	standard := k.command
 	k.command = func(dir, listen, engine string) ([]string, error) {
@@ -47,7 +47,7 @@ func octetBefore(name, binary, engines string) kind {
 			return nil, err
 		}
 		return args, writeFile(args[len(args)-1], strings.ReplaceAll(string(text), "blocks: 65536",
-			"blocks: 65536, engine: "+engines))
+			"blocks: 65536, "+members))
 	}
 	return k
 }

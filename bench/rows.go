@@ -17,9 +17,10 @@ func rows(octets map[string]string) []row {
 		own = append(own, octet(name, octets[name]))
 		exact = append(exact, octetExact(name, octets[name]))
 	}
-	vllm := make([]kind, 0, len(octets))
+	var vllm, native []kind
 	for _, name := range sorted(octets) {
-		vllm = append(vllm, octetBefore(name, octets[name], "vllm"))
+		vllm = append(vllm, octetBefore(name, octets[name], "engine: vllm"))
+		native = append(native, octetBefore(name, octets[name], "engine: vllm, doors: [messages]"))
 	}
 	const cpu = "µs CPU/request"
 	return append(append([]row{
@@ -42,5 +43,5 @@ func rows(octets map[string]string) []row {
 		{name: "open-stream", unit: "KiB RSS/stream", fresh: true, measure: streamMemory},
 		{name: "refused-rate", unit: "429s/s/core", more: true, only: rated, measure: refusals(0)},
 		{name: "refused-full", unit: "429s/s/core", more: true, only: full, measure: refusals(2)},
-	}, doorRows(own, vllm)...), agentRows(own, vllm)...)
+	}, doorRows(own, native)...), agentRows(own, vllm)...)
 }

@@ -57,15 +57,15 @@ func Usage(model, options string) [][]byte {
 
 // Messages returns what Chat does in the words of Messages.
 func Messages(model string, size int, stream bool) [][]byte {
-	return atDoor("/v1/messages", size, stream, `{"model":"`+model+`","stream":%t,"max_tokens":%d,"system":[{"type":"text",`+
-		`"text":"%s","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text",`+
+	return atDoor("/v1/messages", size, stream, `{"model":"`+model+`","stream":%t,"max_tokens":%d,`+
+		`"system":[{"type":"text","text":"%s","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text",`+
 		`"text":"%s"}]}]}`)
 }
 
 // Responses returns what Chat does in the words of Responses.
 func Responses(model string, size int, stream bool) [][]byte {
-	return atDoor("/v1/responses", size, stream, `{"model":"`+model+`","stream":%t,"store":false,"max_output_tokens":%d,`+
-		`"instructions":"%s","input":[{"role":"user","content":[{"type":"input_text","text":"%s"}]}]}`)
+	return atDoor("/v1/responses", size, stream, `{"model":"`+model+`","stream":%t,"store":false,`+
+		`"max_output_tokens":%d,"instructions":"%s","input":[{"role":"user","content":[{"type":"input_text","text":"%s"}]}]}`)
 }
 
 func atDoor(path string, size int, stream bool, frame string) [][]byte {

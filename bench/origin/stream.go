@@ -35,8 +35,9 @@ func surfaceOf(path []byte) *surface {
 }
 
 const (
-	text = `"message":{"role":"assistant","content":"std::vector<int> v; v.reserve(64); // sixteen tokens or so"}`
-	told = `"usage":{"prompt_tokens":250,"completion_tokens":16,"total_tokens":266}`
+	about = `"id":"chatcmpl-7","object":"chat.completion.chunk","created":1700000000,"model":"template",`
+	text  = `"message":{"role":"assistant","content":"std::vector<int> v; v.reserve(64); // sixteen tokens or so"}`
+	told  = `"usage":{"prompt_tokens":250,"completion_tokens":16,"total_tokens":266}`
 )
 
 var chats = func() *surface {
@@ -44,8 +45,7 @@ var chats = func() *surface {
 		chunk("data: [DONE]\n\n")+"0\r\n\r\n"
 	null := chatEvent(`{"content":" token"}`, "null", `,"usage":null`)
 	each := chatEvent(`{"content":" token"}`, "null", ","+told)
-	total := chunk(`data: {"id":"chatcmpl-7","object":"chat.completion.chunk","created":1700000000,"model":"template",` +
-		`"choices":[],` + told + "}\n\n")
+	total := chunk("data: {" + about + `"choices":[],` + told + "}\n\n")
 	return &surface{
 		whole: whole(`{"id":"chatcmpl-7","object":"chat.completion","created":1700000000,"model":"template",` +
 			`"choices":[{"index":0,` + text + `,"finish_reason":"stop"}],` + told + `}`),
@@ -58,19 +58,18 @@ var chats = func() *surface {
 }()
 
 func chatEvent(delta, finish, more string) string {
-	return chunk(`data: {"id":"chatcmpl-7","object":"chat.completion.chunk","created":1700000000,"model":"template",` +
-		`"choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + `}]` + more + "}\n\n")
+	return chunk("data: {" + about + `"choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + `}]` + more + "}\n\n")
 }
 
 // messages are answered by engines that serve Messages themselves.
 var messages = func() *surface {
-	const about = `"id":"msg_7","type":"message","role":"assistant","model":"template"`
+	const message = `"id":"msg_7","type":"message","role":"assistant","model":"template"`
 	const used = `"usage":{"input_tokens":250,"output_tokens":16}`
 	event := messageEvent("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":" token"}`)
 	return &surface{
-		whole: whole(`{` + about + `,"content":[{"type":"text","text":"std::vector<int> v; v.reserve(64);"}],` +
+		whole: whole(`{` + message + `,"content":[{"type":"text","text":"std::vector<int> v; v.reserve(64);"}],` +
 			`"stop_reason":"end_turn","stop_sequence":null,` + used + `}`),
-		begins: head + messageEvent("message_start", `"message":{`+about+`,"content":[],"stop_reason":null,`+
+		begins: head + messageEvent("message_start", `"message":{`+message+`,"content":[],"stop_reason":null,`+
 			`"stop_sequence":null,"usage":{"input_tokens":250,"output_tokens":0}}`) +
 			messageEvent("content_block_start", `"index":0,"content_block":{"type":"text","text":""}`) + event,
 		event: event,

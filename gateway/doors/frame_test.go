@@ -29,6 +29,7 @@ func said(first, second string, framed bool) string {
 
 // Whatever is changed of a chunk, it says in the frame of the one before what it says alone.
 func TestAChunkInTheUsualFrameSaysWhatItSaysAlone(t *testing.T) {
+	puts := []string{"", `"`, `\`, `\n`, `\u00`, `\ud800`, "\x00", "\xff", "x", `","content":"y`, "}", " "}
 	for _, first := range []string{
 		`{"id":"c","choices":[{"index":0,"delta":{"content":" token"},"logprobs":null,"finish_reason":null}]}`,
 		`{"choices":[{"delta":{"content":"a","refusal":null,"content":"b\n"}}],"x":"content"} `,
@@ -39,7 +40,7 @@ func TestAChunkInTheUsualFrameSaysWhatItSaysAlone(t *testing.T) {
 	} {
 		seconds := []string{first}
 		for i := range first {
-			for _, put := range []string{"", `"`, `\`, `\n`, `\u00`, `\ud800`, "\x00", "\xff", "x", `","content":"y`, "}", " "} {
+			for _, put := range puts {
 				seconds = append(seconds, first[:i]+put+first[i:], first[:i]+put+first[i+1:])
 			}
 		}

@@ -58,9 +58,7 @@ func (a *Answer) Begin(k *doors.Chunk) {
 func (a *Answer) Open(call *doors.Call) {
 	a.out = append(a.out, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":"...)
 	a.out = append(strconv.AppendInt(a.out, int64(a.blocks.Index), 10), `,"content_block":`...)
-	a.piece = append(a.piece[:0], "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":"...)
-	a.piece = append(strconv.AppendInt(a.piece, int64(a.blocks.Index), 10), `,"delta":`...)
-	a.piece = append(a.piece, delta[a.blocks.Kind]...)
+	a.frame()
 	if call == nil {
 		a.out = append(append(a.out, opening[a.blocks.Kind]...), "\n\n"...)
 		return
@@ -68,6 +66,13 @@ func (a *Answer) Open(call *doors.Call) {
 	a.out = append(a.out, `{"type":"tool_use","id":`...)
 	a.out = append(appendCallID(a.out, call.ID, a.id, a.blocks.Calls), `,"name":`...)
 	a.out = append(doors.AppendRaw(a.out, call.Name), ",\"input\":{}}}\n\n"...)
+}
+
+// frame notes what all pieces of the block that is open have in common.
+func (a *Answer) frame() {
+	a.piece = append(a.piece[:0], "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":"...)
+	a.piece = append(strconv.AppendInt(a.piece, int64(a.blocks.Index), 10), `,"delta":`...)
+	a.piece = append(a.piece, delta[a.blocks.Kind]...)
 }
 
 // Piece implements doors.Speller.

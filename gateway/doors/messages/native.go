@@ -117,6 +117,7 @@ func (n *native) Adopt() {
 	}
 	n.answer.id = append(n.answer.id[:0], n.id...)
 	n.answer.blocks.Adopt(kind, n.index, n.calls)
+	n.answer.frame()
 }
 
 // finishes are the reasons for which an answer ends, as chat completions have them.

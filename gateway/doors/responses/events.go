@@ -86,6 +86,11 @@ func (a *Answer) Open(call *doors.Call) {
 		a.out = a.part(append(a.out, `,"part":`...), nil)
 		a.ends()
 	}
+	a.frame()
+}
+
+// frame notes what all deltas of the item that is open have in common.
+func (a *Answer) frame() {
 	from := len(a.out)
 	a.about()
 	a.middle = append(append(a.middle[:0], a.out[from:]...), `,"delta":"`...)

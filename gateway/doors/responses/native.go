@@ -152,4 +152,5 @@ func (n *native) Adopt() {
 	a.given, a.givenItem = append(a.given[:0], n.id...), append(a.givenItem[:0], n.itemID...)
 	a.id, a.model, a.created, a.sequence = a.given, n.model, n.created, n.sequence
 	a.callID, a.name, a.said, a.items = n.callID, n.name, n.said, n.items
+	a.frame()
 }
