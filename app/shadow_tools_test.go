@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -100,30 +101,36 @@ func TestShadowsSeeToolCalls(t *testing.T) {
 	}
 }
 
-// What came by another door is compared as the chat that it becomes.
+// What came by another door is compared as the chat that it becomes, whichever door its engine served.
 func TestShadowsOfOtherDoorsSeeToolCalls(t *testing.T) {
-	w, file := newShadowWorld(t, callingEngines())
-	const text = `unsure 0.60 [[calls=2 text=0]]`
-	n := 0
-	for _, stream := range []string{"false", "true"} {
-		for path, body := range map[string]string{
-			"/v1/messages": `{"model":"octet","max_tokens":400,"stream":` + stream +
-				`,"messages":[{"role":"user","content":"` +
-				text + `"}],"tools":[{"name":"read_file","input_schema":{"type":"object","properties":{"path":` +
-				`{"type":"string"}},"required":["path"]}}]}`,
-			"/v1/responses": `{"model":"octet","max_output_tokens":400,"stream":` + stream + `,"input":"` + text +
-				`","tools":[{"type":"function","name":"read_file","parameters":{"type":"object","properties":{"path":` +
-				`{"type":"string"}},"required":["path"]},"strict":false}]}`,
-		} {
-			n++
-			resp, answer := w.Post(path, body, "X-Intent", "review")
-			if resp.StatusCode != 200 || resp.Header.Get("X-Shadow") != "systems" ||
-				!strings.Contains(string(answer), "read_file") {
-				t.Fatalf("%s: status %d, shadow %q: %s", path, resp.StatusCode, resp.Header.Get("X-Shadow"), answer)
-			}
-			if e := w.example(file, n); e.Class != calibration.Agree || e.Calls != calibration.SameCalls ||
-				len(e.Answers.Primary.Calls) != 2 || len(e.Answers.Shadow.Calls) != 2 {
-				t.Errorf("%s, stream %s: %+v", path, stream, e)
+	const tool = `"name":"read_file",%q:{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}]}`
+	for door, native := range map[string][]string{"translated": nil,
+		"native": {emulator.DoorMessages, emulator.DoorResponses}} {
+		engines := callingEngines()
+		engines[0].Doors = native
+		w, file := newShadowWorld(t, engines)
+		n := 0
+		for i, text := range []string{`unsure 0.60 [[calls=2 text=0]]`, `unsure 0.60 [[calls=2 text=0 vary=1]]`} {
+			want := []calibration.Match{calibration.SameCalls, calibration.OtherArguments}[i]
+			for _, stream := range []bool{false, true} {
+				for path, body := range map[string]string{
+					"/v1/messages": fmt.Sprintf(
+						`{"model":"octet","max_tokens":400,"stream":%v,"messages":[{"role":"user",`+
+							`"content":%q}],"tools":[{`+tool, stream, text, "input_schema"),
+					"/v1/responses": fmt.Sprintf(`{"model":"octet","max_output_tokens":400,"stream":%v,"input":%q,`+
+						`"tools":[{"type":"function","strict":false,`+tool, stream, text, "parameters"),
+				} {
+					n++
+					resp, answer := w.Post(path, body, "X-Intent", "review")
+					if resp.StatusCode != 200 || resp.Header.Get("X-Shadow") != "systems" ||
+						resp.Header.Get("X-Door") != door || !strings.Contains(string(answer), "read_file") {
+						t.Fatalf("%s: status %d, %v: %s", path, resp.StatusCode, resp.Header, answer)
+					}
+					if e := w.example(file, n); e.Calls != want || len(e.Answers.Primary.Calls) != 2 ||
+						len(e.Answers.Shadow.Calls) != 2 || e.Answers.Primary.Finish != "tool_calls" {
+						t.Errorf("%s %s, stream %v: %+v", door, path, stream, e)
+					}
+				}
 			}
 		}
 	}

@@ -21,6 +21,9 @@ type Said struct {
 	Reasoning bool   // it is reasoning
 	Text      []byte // of the answer: the inside of a string
 
+	Called bool // it brings Call
+	Call   Call // a piece of a tool call
+
 	// Piece is where in the data the one string is that is the event's own, text or not, and Number where such a number
 	// stands behind it: the next event may be the same but for them. The zero Piece: there is more to note.
 	Piece, Number Span
@@ -74,6 +77,16 @@ func (s *Scanner) note(said *Said) {
 	if said.Finish != "" {
 		s.finish = said.Finish
 	}
+	if !said.Output {
+		s.called(said)
+	}
+}
+
+// called hands on a piece of a tool call.
+func (s *Scanner) called(said *Said) {
+	if said.Called && s.opts.Calls != nil {
+		s.opts.Calls(said.Call)
+	}
 }
 
 // output notes an event of output, or ends the stream where it goes beyond what was asked for.
@@ -90,6 +103,7 @@ func (s *Scanner) output(event, data []byte, said *Said) {
 	s.reasoned = s.reasoned || said.Reasoning
 	s.tally.add(p, p.tokens+1, false)
 	s.collect(said.Text)
+	s.called(said)
 	s.opts.Dialect.Given(data[said.Piece.From:said.Piece.To], said.N)
 	s.shape.adopt(event, data, said)
 }
@@ -125,7 +139,8 @@ func (h *shape) adopt(event, data []byte, said *Said) {
 		said.Number.To > 0 && said.Number.From < said.Piece.To {
 		return
 	}
-	*h = shape{around: h.around, lead: lead, head: at, reasoning: said.Reasoning, collect: said.Text != nil, counts: -1}
+	*h = shape{around: h.around, lead: lead, head: at, reasoning: said.Reasoning, collect: said.Text != nil, counts: -1,
+		called: said.Called, call: said.Call.Index}
 	around := append(h.around[:0], event[:at]...)
 	if said.Number.To > 0 {
 		h.counts = 0

@@ -168,6 +168,12 @@ func (s *Scanner) spoken(m match) bool {
 		s.usage, s.hasUsage = s.shape.usage, true
 		s.usage.CompletionTokens = m.count
 	}
+	s.handOn(m)
+	return true
+}
+
+// handOn hands on what an event says that has the last one's shape.
+func (s *Scanner) handOn(m match) {
 	if s.shape.reasoning {
 		s.reasoned = true
 		if s.opts.Reasoning != nil && s.shape.choice == 0 {
@@ -177,10 +183,13 @@ func (s *Scanner) spoken(m match) bool {
 	if s.shape.collect {
 		s.collect(m.text)
 	}
-	if s.opts.Dialect != nil {
-		s.opts.Dialect.Given(m.text, m.count)
+	if s.opts.Dialect == nil {
+		return
 	}
-	return true
+	if s.shape.called && s.opts.Calls != nil {
+		s.opts.Calls(Call{Index: s.shape.call, Arguments: m.text})
+	}
+	s.opts.Dialect.Given(m.text, m.count)
 }
 
 // tidy drops from the carry what went out.

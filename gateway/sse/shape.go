@@ -17,6 +17,8 @@ type shape struct {
 	reasoning bool
 	collect   bool // it is text of choice 0
 	choice    int  // whose it is
+	called    bool // it is arguments of a tool call
+	call      int  // whose index this is
 
 	before  [3]int // bytes of the tail before each of its values that differ, from the one before
 	values  int    // that differ: a list of token ids, then the numbers of a usage

@@ -7,6 +7,7 @@ type Unary struct {
 	Usage  Usage  // zero without one
 	Finish string // of its last choice
 	Text   []byte // of choice 0, as the inside of a JSON string in the answer's memory; nil without one
+	Calls  []Call // of an answer that is not a chat completion; of one that is, see Calls
 }
 
 // ScanUnary reads an answer that was not streamed. It fails with ErrGarbage when body is not a JSON object, and with an
@@ -23,7 +24,7 @@ func (k *chunk) unary(body []byte) (Unary, error) {
 	case k.failed:
 		return Unary{}, k.engineError(body)
 	}
-	return Unary{k.usage, finishName(k.finish), k.text}, nil
+	return Unary{Usage: k.usage, Finish: finishName(k.finish), Text: k.text}, nil
 }
 
 // Answers reads an engine's answers. They mostly differ in a few values, and comparing is many times cheaper than

@@ -147,13 +147,13 @@ func TestCallsOfAnAnswerInOnePieceAreKept(t *testing.T) {
 		`{"id":"a","type":"function","function":{"name":"f","arguments":"{\"a\":\"\\u00e9\"}"}},` +
 		`{"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}`
 	var kept Transcript
-	kept.Whole([]byte(body), nil)
+	kept.Whole([]byte(body), &sse.Unary{})
 	if kept.CallsTools() {
 		t.Error("calls are kept that are of no use")
 	}
 	kept.Keep(1000)
 	for range 2 {
-		kept.Whole([]byte(body), nil)
+		kept.Whole([]byte(body), &sse.Unary{})
 	}
 	if got := plain(kept.Calls()); !reflect.DeepEqual(got, []string{`f {"a":"\u00e9"} false`, `f {} false`}) {
 		t.Errorf("%q", got)

@@ -57,13 +57,16 @@ func (t *Transcript) call(p sse.Call) {
 
 func (t *Transcript) size() int64 { return int64(len(t.raw)) + t.calls.size }
 
-// Whole keeps an answer that came in one piece, with its text.
-func (t *Transcript) Whole(body, text []byte) {
+// Whole keeps an answer that came in one piece, as body.
+func (t *Transcript) Whole(body []byte, answer *sse.Unary) {
 	if t.most == 0 {
 		return
 	}
 	t.raw, t.calls, t.over = t.raw[:0], toolCalls{}, false
-	t.add(text)
+	t.add(answer.Text)
+	for _, call := range answer.Calls {
+		t.call(call)
+	}
 	sse.Calls(body, t.call)
 }
 

@@ -55,7 +55,7 @@ func TestWhatTheClientHasNotSeenIsNotInTheTranscript(t *testing.T) {
 	var o sse.Options
 	kept.Begin(&o, false)
 	o.Text([]byte("far too long"))
-	kept.Whole([]byte(`{"choices":[{"message":{"content":"ok\t"}}]}`), []byte(`ok\t`))
+	kept.Whole([]byte(`{"choices":[{"message":{"content":"ok\t"}}]}`), &sse.Unary{Text: []byte(`ok\t`)})
 	if text, ok := kept.Within(4); !ok || string(text) != "ok\t" {
 		t.Errorf("%q, %v", text, ok)
 	}

@@ -34,7 +34,7 @@ func (r *Relay) Whole(src Source) error {
 	r.usage, r.finish, r.delivered = usage, answer.Finish, usage.CompletionTokens
 	r.observer.FirstToken(now)
 	r.observer.Usage(usage)
-	r.Transcript.Whole(body, answer.Text)
+	r.Transcript.Whole(body, &answer)
 	r.observer.Answered()
 	r.Begin(now, len(told))
 	r.ArmWrite(since)

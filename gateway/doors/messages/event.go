@@ -20,6 +20,9 @@ type nativeEvent struct {
 	usage  sse.Usage
 	told   bool // it has a usage
 	failed *sse.EngineError
+	calls  []sse.Call // of a message's blocks, or of one that begins
+
+	data []byte // that is read
 }
 
 // read reads an event or a message; false if it is no JSON object.
@@ -28,6 +31,7 @@ func (e *nativeEvent) read(data []byte) bool {
 	if !ok {
 		return false
 	}
+	e.data = data
 	e.object(&c, false)
 	return c.End()
 }
@@ -79,10 +83,18 @@ func (e *nativeEvent) part(c *wire.Cursor) {
 	if !doors.Enter(c, '{') {
 		return
 	}
+	var call sse.Call
+	e.inside = nil
 	for name, more := c.Key(); more; name, more = c.Key() {
 		switch string(name) {
 		case "type":
 			e.inside = doors.Quoted(c)
+		case "id":
+			call.ID = doors.Quoted(c)
+		case "name":
+			call.Name = doors.Quoted(c)
+		case "input":
+			e.input(c, &call)
 		case "text":
 			e.takePiece(c)
 			e.say()
@@ -93,6 +105,19 @@ func (e *nativeEvent) part(c *wire.Cursor) {
 		default:
 			c.Skip()
 		}
+	}
+	if string(e.inside) == "tool_use" {
+		call.Index = len(e.calls)
+		e.calls = append(e.calls, call)
+	}
+}
+
+// input reads what a call is given. Of a call that begins, whose pieces follow, that is nothing.
+func (e *nativeEvent) input(c *wire.Cursor, call *sse.Call) {
+	c.Peek()
+	from := c.Offset()
+	if c.Skip(); c.Offset() > from+len("{}") {
+		call.Arguments, call.Value = e.data[from:c.Offset()], true
 	}
 }
 

@@ -59,7 +59,8 @@ func (n *native) begins(e *nativeEvent, said *sse.Said) {
 	n.index, n.open, n.kind = e.index, true, nativeKinds[string(e.inside)]
 	if n.kind == doors.Use {
 		n.calls++
-		said.Output = true
+		said.Output, said.Called, said.Call = true, true, e.calls[0]
+		said.Call.Index = e.index
 		return
 	}
 	said.Output, said.Text = len(e.text) > 0, e.text
@@ -76,6 +77,8 @@ func says(e *nativeEvent, said *sse.Said) {
 		said.Text = e.piece
 	case "thinking_delta":
 		said.Reasoning = true
+	case "input_json_delta":
+		said.Called, said.Call = true, sse.Call{Index: e.index, Arguments: e.piece}
 	}
 }
 
@@ -106,7 +109,7 @@ func (*native) ReadWhole(body []byte) (sse.Unary, error) {
 	case string(e.of) != "message":
 		return sse.Unary{}, fmt.Errorf("%w: not a message", sse.ErrGarbage)
 	}
-	return sse.Unary{Usage: e.usage, Finish: finishOf(e.stop), Text: e.text}, nil
+	return sse.Unary{Usage: e.usage, Finish: finishOf(e.stop), Text: e.text, Calls: e.calls}, nil
 }
 
 // Adopt implements doors.Native.

@@ -56,7 +56,7 @@ func (n *native) Read(data []byte, said *sse.Said) bool {
 			n.items = append(n.items, ',')
 		}
 		n.items = append(n.items, e.item.raw...)
-		n.open, n.index = false, e.index+1
+		n.ends(&e, said)
 	case "response.completed", "response.incomplete":
 		said.Last, said.Finish = true, e.finish()
 	case "response.failed":
@@ -87,8 +87,17 @@ func (n *native) begins(e *nativeEvent, said *sse.Said) {
 	if n.kind == doors.Use {
 		n.callID, n.name = append(n.callID[:0], e.item.callID...), append(n.name[:0], e.item.name...)
 		n.calls++
-		said.Output = true
+		said.Output, said.Called = true, true
+		said.Call = sse.Call{Index: e.index, ID: e.item.callID, Name: e.item.name}
 	}
+}
+
+// ends notes an item that is whole. Arguments of which no piece came are in it.
+func (n *native) ends(e *nativeEvent, said *sse.Said) {
+	if n.kind == doors.Use && len(n.said) == 0 {
+		said.Called, said.Call = true, sse.Call{Index: e.index, Arguments: e.item.arguments}
+	}
+	n.open, n.index = false, e.index+1
 }
 
 // says notes a piece of the item that is open.
@@ -100,6 +109,8 @@ func (n *native) says(e *nativeEvent, said *sse.Said) {
 	switch of := string(e.of); {
 	case of == "response.output_text.delta":
 		said.Text = e.delta
+	case of == "response.function_call_arguments.delta":
+		said.Called, said.Call = true, sse.Call{Index: e.index, Arguments: e.delta}
 	case strings.HasPrefix(of, "response.reasoning"):
 		said.Reasoning = true
 	}
@@ -117,7 +128,7 @@ func (e *nativeEvent) finish() string {
 		return "length"
 	case len(e.reason) > 0:
 		return string(wire.AppendUnquoted(nil, e.reason))
-	case e.calls > 0:
+	case len(e.calls) > 0:
 		return "tool_calls"
 	}
 	return "stop"
@@ -139,7 +150,7 @@ func (*native) ReadWhole(body []byte) (sse.Unary, error) {
 	case string(e.status) != "completed" && string(e.status) != "incomplete":
 		return sse.Unary{}, fmt.Errorf("%w: not a response that is over", sse.ErrGarbage)
 	}
-	return sse.Unary{Usage: e.usage, Finish: e.finish(), Text: e.text}, nil
+	return sse.Unary{Usage: e.usage, Finish: e.finish(), Text: e.text, Calls: e.calls}, nil
 }
 
 // Adopt implements doors.Native.

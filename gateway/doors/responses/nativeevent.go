@@ -23,13 +23,14 @@ type nativeEvent struct {
 	usage                     sse.Usage
 	told                      bool // it has a usage
 	text                      []byte
-	calls                     int
+	calls                     []sse.Call
 }
 
 // nativeItem is an item of a response.
 type nativeItem struct {
 	raw                  []byte
 	of, id, callID, name []byte
+	arguments            []byte
 }
 
 // read reads an event; false if it is no JSON object.
@@ -143,7 +144,8 @@ func (e *nativeEvent) output(c *wire.Cursor) {
 		it.read(c, &said)
 		switch string(it.of) {
 		case "function_call":
-			e.calls++
+			e.calls = append(e.calls,
+				sse.Call{Index: len(e.calls), ID: it.callID, Name: it.name, Arguments: it.arguments})
 		case "message":
 			e.say(said)
 		}
@@ -207,6 +209,8 @@ func (t *nativeItem) read(c *wire.Cursor, said *[]byte) {
 			t.callID = doors.Quoted(c)
 		case "name":
 			t.name = doors.Quoted(c)
+		case "arguments":
+			t.arguments = doors.Quoted(c)
 		case "content":
 			readParts(c, said)
 		default:
