@@ -163,6 +163,16 @@ func refusedTable() string {
 	return quotedAll(names) + "\n"
 }
 
+// doorsOf names the doors of a set.
+func doorsOf(set engine.Doors) string {
+	var paths []string
+	engine.DoorPaths(set, func(_ engine.Doors, path string) { paths = append(paths, path) })
+	if paths == nil {
+		return "none"
+	}
+	return quotedAll(paths)
+}
+
 // kindTable has a column for each kind of engine.
 func kindTable() string {
 	kinds := engine.AllKinds()
@@ -193,6 +203,9 @@ func kindTable() string {
 		}},
 		{"keeps caches of tenants apart", func(k *engine.Kind) string { return yes(k.TakesSalt) }},
 		{"loads adapters", func(k *engine.Kind) string { return yes(k.Paths.LoadAdapter != "") }},
+		{"doors that it may serve itself", func(k *engine.Kind) string { return doorsOf(k.Served.Doors) }},
+		{"of them, with a tenant's salt", func(k *engine.Kind) string { return doorsOf(k.Served.Salted) }},
+		{"of them, with a priority", func(k *engine.Kind) string { return doorsOf(k.Served.Ranked) }},
 		{"passes on unknown fields", func(k *engine.Kind) string { return yes(k.PassUnknown) }},
 	} {
 		cells := []string{line.what}
