@@ -84,31 +84,45 @@ func patient() []string {
 func (f engineFault) silent() bool { return f.streamed == apierr.UpstreamTimeout }
 
 // worlds returns a world for each answer of silent: what other faults end in does not depend on the machine's speed.
-func worlds(t *testing.T) map[bool]*world {
+func worlds(t *testing.T, engines []emulator.Config) map[bool]*world {
 	return map[bool]*world{
-		true:  newWorld(t, smallWorld, smallEngines(), impatient()...),
-		false: newWorld(t, smallWorld, smallEngines(), patient()...),
+		true:  newWorld(t, smallWorld, engines, impatient()...),
+		false: newWorld(t, smallWorld, engines, patient()...),
 	}
+}
+
+// matrixMode is how engines are asked: for chats alone, or at the doors that they serve.
+type matrixMode struct {
+	worlds   map[bool]*world
+	surfaces []surface
+}
+
+func matrixModes(t *testing.T) []matrixMode {
+	return []matrixMode{{worlds(t, smallEngines()), surfaces}, {worlds(t, nativeEngines()), natives()}}
 }
 
 // Promises 1 and 2: whatever an engine does, in whichever phase, an answer ends in exactly one of complete or a typed
 // error at every door, says not a token that is not its own, and leaves neither blocks nor goroutines behind.
 func TestEveryFaultInEveryPhaseEndsInOneVerdict(t *testing.T) {
-	of := worlds(t)
-	baseline := 0
+	modes, baseline := matrixModes(t), 0
 	for _, mode := range []string{"streamed", "unary"} {
 		for _, f := range matrix() {
 			t.Run(fmt.Sprintf("%s %d %s", f.Kind, f.K, mode), func(t *testing.T) {
-				w := of[f.silent()]
-				// every time: a retry meets it too
-				w.Fault("systems-0", fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
 				var asking sync.WaitGroup // what a fault does to one stream, it does not do to another
-				for i := range surfaces {
-					asking.Go(func() { f.judge(t, mode, surfaces[i].name, w.verdictOf(&surfaces[i], "systems", mode)) })
+				for _, d := range modes {
+					w := d.worlds[f.silent()]
+					// every time: a retry meets it too
+					w.Fault("systems-0", fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
+					for i := range d.surfaces {
+						s := &d.surfaces[i]
+						asking.Go(func() { f.judge(t, mode, s, w.verdictOf(s, "systems", mode)) })
+					}
 				}
 				asking.Wait()
-				eventually(t, "ledgers at their baseline", w.Quiet)
-				w.clearFaults("systems-0")
+				for _, d := range modes {
+					eventually(t, "ledgers at their baseline", d.worlds[f.silent()].Quiet)
+					d.worlds[f.silent()].clearFaults("systems-0")
+				}
 			})
 			if baseline == 0 {
 				baseline = ownGoroutines()
@@ -130,9 +144,9 @@ func (w *world) verdictOf(s *surface, model, mode string) *heardOf {
 }
 
 // judge holds what the client got against what the fault is to end in.
-func (f engineFault) judge(t *testing.T, mode, id string, h *heardOf) {
+func (f engineFault) judge(t *testing.T, mode string, s *surface, h *heardOf) {
 	t.Helper()
-	code, text := f.unary, ""
+	code, text, id := f.unary, "", s.name
 	if mode == "streamed" {
 		code, text = f.streamed, indexText(id, f.tokens)
 	}
@@ -140,10 +154,10 @@ func (f engineFault) judge(t *testing.T, mode, id string, h *heardOf) {
 	case code != "":
 		h.failsWith(t, code, param(code), id)
 	case h.code != http.StatusOK || !h.clean || !h.Done || h.err != nil:
-		t.Errorf("%s: status %d, clean end %v, %v: %s", id, h.code, h.clean, h.err, h.raw)
+		t.Errorf("%s %s: status %d, clean end %v, %v: %s", s.mode, id, h.code, h.clean, h.err, h.raw)
 	}
 	if mode == "streamed" && h.code == http.StatusOK && h.Text != text {
-		t.Errorf("%s: text %q, want %q", id, h.Text, text)
+		t.Errorf("%s %s: text %q, want %q", s.mode, id, h.Text, text)
 	}
 }
 
@@ -155,9 +169,10 @@ func param(code apierr.Code) string {
 }
 
 // Promise 1: with another replica the same faults cost the client nothing at any door, unless all the tokens were out,
-// or the engine took the whole time for a first token, or it refused what the client sent, or said more than is read.
+// or the engine took the whole time for a first token, or it refused what the client sent, or said more than is read,
+// or a stream in an engine's own words has begun.
 func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
-	of := worlds(t)
+	modes := matrixModes(t)
 	for _, mode := range []string{"streamed", "unary"} {
 		for _, f := range matrix() {
 			mine := f.Kind == emulator.Status && f.K < 429 && f.K != 302 // the client's mistake
@@ -167,41 +182,59 @@ func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 			if mine || late || spent || vast {
 				continue
 			}
-			for i := range surfaces {
-				s := &surfaces[i]
-				if testing.Short() && i != f.K%len(surfaces) {
-					continue
-				}
-				t.Run(fmt.Sprintf("%s %d %s %s", f.Kind, f.K, mode, s.name), func(t *testing.T) {
-					w := of[f.silent()]
-					next := w.next(matrixBody(&surfaces[0], "debug", mode))
-					w.Fault(next, fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
-					h := w.verdictOf(s, "debug", mode)
-					same := h.Text == indexText(s.name, matrixTokens) || f.Kind == emulator.Overrun && mode == "unary"
-					if h.code != http.StatusOK || !h.clean || h.err != nil || !h.Done || !same {
-						t.Errorf("status %d, clean end %v, %v: %s", h.code, h.clean, h.err, h.raw)
+			for _, d := range modes {
+				for i := range d.surfaces {
+					s := &d.surfaces[i]
+					begun := s.mode == "native" && mode == "streamed" && f.K > 0 && f.streamed != ""
+					if begun || testing.Short() && i != f.K%len(d.surfaces) {
+						continue
 					}
-					w.clearFaults(next)
-					eventually(t, "ledgers at their baseline", w.Quiet)
-				})
+					t.Run(fmt.Sprintf("%s %d %s %s %s", f.Kind, f.K, mode, s.mode, s.name), func(t *testing.T) {
+						f.turn(t, d.worlds[f.silent()], s, mode)
+					})
+				}
 			}
 		}
 	}
 }
 
+// turn has the replica that a question goes to fail, and another answer.
+func (f engineFault) turn(t *testing.T, w *world, s *surface, mode string) {
+	next := w.next(matrixBody(&surfaces[0], "debug", mode))
+	w.Fault(next, fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
+	h := w.verdictOf(s, "debug", mode)
+	same := h.Text == indexText(s.name, matrixTokens) || f.Kind == emulator.Overrun && mode == "unary"
+	if h.code != http.StatusOK || !h.clean || h.err != nil || !h.Done || !same {
+		t.Errorf("status %d, clean end %v, %v: %s", h.code, h.clean, h.err, h.raw)
+	}
+	w.clearFaults(next)
+	eventually(t, "ledgers at their baseline", w.Quiet)
+}
+
 // A client that leaves, or whose deadline passes, in any phase of its answer, at any door.
 func TestAnAnswerThatIsGivenUpInAnyPhaseLeavesNothingBehind(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines(), "limits.idle_timeout=10s", "limits.ttft_timeout=10s")
+	for mode, engines := range map[string][]emulator.Config{"translated": smallEngines(), "native": nativeEngines()} {
+		t.Run(mode, func(t *testing.T) {
+			doors := surfaces
+			if mode == "native" {
+				doors = natives()
+			}
+			givenUp(t, doors, newWorld(t, smallWorld, engines, "limits.idle_timeout=10s", "limits.ttft_timeout=10s"))
+		})
+	}
+}
+
+func givenUp(t *testing.T, doors []surface, w *world) {
 	w.Post("/v1/chat/completions", systems) // everything has started
 	before := ownGoroutines()
 	for _, phase := range []string{`"hang"`, `"hang_after_tokens","k":0`, `"hang_after_tokens","k":1`,
 		`"hang_after_tokens","k":3`, `"hang_after_tokens","k":12`, `"slow"`} {
 		w.Fault("systems-0", `{"times":0,"kind":`+phase+`}`)
-		for i := range surfaces {
+		for i := range doors {
 			for _, mode := range []string{"unary", "streamed"} {
-				w.leaves(&surfaces[i], mode)
+				w.leaves(&doors[i], mode)
 				if phase != `"slow"` {
-					w.outOfTime(&surfaces[i], mode)
+					w.outOfTime(&doors[i], mode)
 				}
 				eventually(t, "ledgers at their baseline", w.Quiet)
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,15 @@ var surfaces = []surface{
 	{"chat", "/v1/chat/completions", "", asChat, doorstest.Chat, doorstest.WholeChat},
 	{"messages", "/v1/messages", "translated", asMessages, doorstest.Messages, doorstest.WholeMessages},
 	{"responses", "/v1/responses", "translated", asResponses, doorstest.Responses, doorstest.WholeResponse},
+}
+
+// natives are the doors of engines that serve them themselves.
+func natives() []surface {
+	list := slices.Clone(surfaces[1:])
+	for i := range list {
+		list[i].mode = "native"
+	}
+	return list
 }
 
 // conversation is what every surface can say.
