@@ -157,6 +157,50 @@ func TestAnAnswerWithReasoningAndToolsGoesOnElsewhere(t *testing.T) {
 	}
 }
 
+// Where an event brings several tokens, an answer goes on as the one that it was, or ends in the typed error.
+func TestReasoningInEventsOfSeveralTokensGoesOnElsewhere(t *testing.T) {
+	engines := toolEngines(100 * time.Microsecond)
+	for i := range engines {
+		engines[i].StreamInterval = 3
+	}
+	w := newWorld(t, smallWorld, engines, "limits.retry_budget=1", "fleet.breaker.failures=1000")
+	const i = 4
+	body := toldAt(chatPath, "debug", i)
+	_, whole := w.Post(chatPath, body)
+	first, all := beyond(t, string(whole), false)
+	for k := 1; k < all; k++ {
+		w.diesOnce(body, emulator.DieAfterTokens, k)
+		_, got := w.Post(chatPath, body)
+		if a, b := saidIn(t, string(whole)), saidIn(t, string(got)); k < first && a != b || !strings.HasPrefix(a, b) {
+			t.Errorf("after %d of %d, %d can be continued: %s\nalone %s", k, all, first, b, a)
+		}
+	}
+	eventually(t, "ledgers at their baseline", w.Quiet)
+}
+
+// saidIn puts what a chat's stream said together.
+func saidIn(t *testing.T, stream string) string {
+	t.Helper()
+	var said [3]string
+	for _, chunk := range chunksOf(t, stream) {
+		choices, _ := chunk["choices"].([]any)
+		for _, c := range choices {
+			delta := c.(map[string]any)["delta"].(map[string]any)
+			for i, name := range []string{"reasoning_content", "content"} {
+				text, _ := delta[name].(string)
+				said[i] += text
+			}
+			calls, _ := delta["tool_calls"].([]any)
+			for _, call := range calls {
+				function := call.(map[string]any)["function"].(map[string]any)
+				name, _ := function["name"].(string)
+				said[2] += name + function["arguments"].(string)
+			}
+		}
+	}
+	return strings.Join(said[:], "|")
+}
+
 // An answer that has begun as a chat's, with nothing but its role, goes on as one, though the other replica's engine
 // serves the door.
 func TestAnAnswerThatHasBegunAsAChatGoesOnAsOne(t *testing.T) {

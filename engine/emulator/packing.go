@@ -8,7 +8,7 @@ type packing struct {
 	text  []byte // of tokens that no event has brought
 	whole int    // text[:whole] ends with a whole character
 	ids   []uint32
-	got   int // tokens of the choice so far
+	got   int // tokens of the choice up to the last that is shown
 	sent  int // tokens in events so far
 }
 
@@ -30,8 +30,11 @@ func (p *packing) breaks(t token) bool {
 // add takes the next token of c and reports whether an event is due: with the first token, with the last one, and with
 // every interval'th between them.
 func (p *packing) add(t token, interval int, split bool) (due bool) {
-	p.text, p.ids, p.got = append(p.text, t.text...), append(p.ids, t.id), t.choice.tokens
+	p.text, p.ids = append(p.text, t.text...), append(p.ids, t.id)
 	last := t.choice.finish != ""
+	if last || t.part != partUnseen { // marks count with what comes behind them
+		p.got = t.choice.tokens
+	}
 	if t.part != partUnseen {
 		p.part, p.call = t.part, t.call
 	} else if len(p.text) == 0 {
