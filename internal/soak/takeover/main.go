@@ -27,7 +27,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.octet, "octet", "", "the binary (required)")
 	flag.StringVar(&o.model, "model", "coder", "the engines' model")
-	flag.StringVar(&o.kind, "kind", "chats", "chats or completions")
+	flag.StringVar(&o.kind, "kind", "chats", "chats, completions, messages or responses")
 	flag.Var(&o.engines, "engine",
 		"URL of an engine, and after commas its events and their replay: http://…,tcp://…,tcp://…; repeated. "+
 			"The one with the most streams is killed")
@@ -44,8 +44,8 @@ func main() {
 // run asks for every text twice, undisturbed and while an engine dies, and prints what became of them. It returns an
 // error unless all are equal.
 func run(o options, out io.Writer) error {
-	if len(o.engines) < 2 || o.octet == "" {
-		return errors.New("needs -octet and two engines")
+	if _, known := surfaces[o.kind]; len(o.engines) < 2 || o.octet == "" || !known {
+		return errors.New("needs -octet, two engines and a known -kind")
 	}
 	questions := o.questions()
 	want := make([]answer, len(questions))

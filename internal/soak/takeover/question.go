@@ -14,7 +14,7 @@ import (
 
 // question is one request, to be answered in whole or as a stream.
 type question struct {
-	path string
+	surface
 	body map[string]any
 }
 
@@ -52,14 +52,8 @@ func (o options) questions() []question {
 	for i := range all {
 		text := fmt.Sprintf("%d. %s\nWrite about the %s", i,
 			strings.Repeat("An iterator outlives its container. ", 2+i%5), subjects[i%len(subjects)])
-		body := map[string]any{"model": o.model, "temperature": 0, "max_tokens": o.tokens}
-		all[i] = question{path: "/v1/completions", body: body}
-		if o.kind == "chats" {
-			all[i].path = "/v1/chat/completions"
-			body["messages"] = []map[string]string{{"role": "user", "content": text}}
-		} else {
-			body["prompt"] = text
-		}
+		all[i] = question{surfaces[o.kind], map[string]any{"model": o.model, "temperature": 0}}
+		all[i].ask(all[i].body, text, o.tokens)
 	}
 	return all
 }
@@ -73,7 +67,10 @@ func (q question) post(url string, stream bool) (*http.Response, error) {
 		body[k] = v
 	}
 	if stream {
-		body["stream"], body["stream_options"] = true, map[string]bool{"include_usage": true}
+		body["stream"] = true
+		if strings.HasSuffix(q.path, "completions") {
+			body["stream_options"] = map[string]bool{"include_usage": true}
+		}
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -121,13 +118,9 @@ func (q question) whole(url string) (a answer, err error) {
 	if err != nil || resp.StatusCode != http.StatusOK {
 		return a, fmt.Errorf("undisturbed: status %d, %w: %s", resp.StatusCode, err, raw)
 	}
-	var c chunk
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return a, err
-	}
-	a.take(c)
+	_, err = q.read(&a, raw)
 	a.done = true
-	return a, nil
+	return a, err
 }
 
 // stream asks the gateway and reads to the end.
@@ -155,12 +148,11 @@ func (q question) stream(url string, heard *counter) answer {
 			a.done = true
 			continue
 		}
-		var c chunk
-		if err := json.Unmarshal([]byte(data), &c); err != nil {
+		said, err := q.read(&a, []byte(data))
+		if err != nil {
 			a.wrong = fmt.Sprintf("%v in %s", err, data)
-			continue
 		}
-		heard.add(a.take(c))
+		heard.add(said)
 	}
 	if err := lines.Err(); err != nil && a.wrong == "" {
 		a.wrong = err.Error()
