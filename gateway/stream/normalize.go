@@ -38,11 +38,11 @@ func Normalize(r *wire.Request, kind wire.Kind, e *engine.Kind, begun bool, befo
 	}
 }
 
-var usageMark = []byte(`"usage"`)
+var usageMark, nullMark = []byte(`"usage"`), []byte(`:null`)
 
 // Events returns what the client gets for whole events; valid until the next call. A nil Normalizer changes nothing.
 func (t *Normalizer) Events(all []byte) []byte {
-	if t == nil || (!t.roles || t.more <= 0) && !bytes.Contains(all, usageMark) {
+	if t == nil || (!t.roles || t.more <= 0) && !saysUsage(all) {
 		return all
 	}
 	t.out = t.out[:0]
@@ -52,6 +52,20 @@ func (t *Normalizer) Events(all []byte) []byte {
 		all = all[end:]
 	}
 	return t.out
+}
+
+// saysUsage returns false if no event has a usage other than null, which most have where the client asked for it.
+func saysUsage(all []byte) bool {
+	for {
+		at := bytes.Index(all, usageMark)
+		if at < 0 {
+			return false
+		}
+		all = all[at+len(usageMark):]
+		if !bytes.HasPrefix(all, nullMark) {
+			return true
+		}
+	}
 }
 
 // event appends what becomes of one.
