@@ -310,6 +310,12 @@ func TestTokensOfMessagesAreCounted(t *testing.T) {
 	if err != nil || count.InputTokens != whole.Usage.InputTokens+whole.Usage.CacheReadInputTokens {
 		t.Errorf("%v: counted %d, the engine says %s", err, count.InputTokens, whole.Usage.RawJSON())
 	}
+	stream := c.Messages.NewStreaming(t.Context(),
+		anthropic.MessageNewParams{Model: "debug", MaxTokens: 1, System: system, Messages: turns})
+	if !stream.Next() || stream.Current().Message.Usage.InputTokens != count.InputTokens {
+		t.Errorf("a stream begins with %s, where %d were counted", stream.Current().RawJSON(), count.InputTokens)
+	}
+	_ = stream.Close() // it is not read to its end
 	for body, status := range map[string]int{`{"model":"debug"}`: 400,
 		`{"model":"gpt","messages":[{"role":"user","content":"a"}]}`: 404} {
 		if resp, answer := w.Post("/v1/messages/count_tokens", body); resp.StatusCode != status ||

@@ -77,6 +77,9 @@ func (x *exchange) Head(rep *ensemble.Replica, now time.Time, length int) {
 		f = append(f, native...)
 	default:
 		f = append(f, translated...)
+		if prompt := &x.dispatch.Plan.Prompt; prompt.Exact {
+			x.request.CountedPrompt(prompt.Tokens)
+		}
 	}
 	x.answer.status = http.StatusOK
 	x.w.Start(http.StatusOK, int64(length), f)

@@ -47,6 +47,13 @@ func (q *Request) AnswersTool() bool {
 // Sent returns the body in the words of the door that the client came by; nil without a door.
 func (q *Request) Sent() []byte { return q.sent }
 
+// CountedPrompt tells the door how long the prompt is, in tokens.
+func (q *Request) CountedPrompt(tokens int) {
+	if counts, ok := q.Answer.(interface{ CountedPrompt(tokens int) }); ok {
+		counts.CountedPrompt(tokens)
+	}
+}
+
 // FirstImage returns the place of the first image in what the client sent; "" without images.
 func (q *Request) FirstImage() string {
 	path := q.Parsed.FirstImage()

@@ -15,6 +15,7 @@ type Answer struct {
 	whole  doors.Chunk // an answer in one piece
 
 	returns bool // the request's last turn holds what tools returned
+	prompt  int  // tokens, as far as they are known before the engine says so
 }
 
 var (
@@ -35,6 +36,9 @@ var (
 	}
 )
 
+// CountedPrompt says how long the prompt is, in tokens, for message_start: an engine says so at the end.
+func (a *Answer) CountedPrompt(tokens int) { a.prompt = tokens }
+
 // AnswersTool returns true if the last turn of the request holds what tools returned, whatever stands behind it there.
 func (a *Answer) AnswersTool() bool { return a.returns }
 
@@ -51,7 +55,11 @@ func (a *Answer) Begin(k *doors.Chunk) {
 	a.out = append(a.out, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_"...)
 	a.out = append(append(a.out, k.ID...), `","type":"message","role":"assistant","model":"`...)
 	a.out = append(append(a.out, k.Model...), `","content":[],"stop_reason":null,"stop_sequence":null,"usage":`...)
-	a.out = append(appendUsage(a.out, k.Usage), "}}\n\n"...)
+	u := k.Usage
+	if !u.Known {
+		u.Prompt = a.prompt
+	}
+	a.out = append(appendUsage(a.out, u), "}}\n\n"...)
 }
 
 // Open implements doors.Speller.
