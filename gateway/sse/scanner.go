@@ -168,12 +168,6 @@ func (s *Scanner) spoken(m match) bool {
 		s.usage, s.hasUsage = s.shape.usage, true
 		s.usage.CompletionTokens = m.count
 	}
-	s.handOn(m)
-	return true
-}
-
-// handOn hands on what an event says that has the last one's shape.
-func (s *Scanner) handOn(m match) {
 	if s.shape.reasoning {
 		s.reasoned = true
 		if s.opts.Reasoning != nil && s.shape.choice == 0 {
@@ -183,13 +177,18 @@ func (s *Scanner) handOn(m match) {
 	if s.shape.collect {
 		s.collect(m.text)
 	}
-	if s.opts.Dialect == nil {
-		return
+	if s.opts.Dialect != nil {
+		s.same(m.text, m.count)
 	}
+	return true
+}
+
+// same hands on what an event of a Dialect says that has the last one's shape.
+func (s *Scanner) same(text []byte, count int) {
 	if s.shape.called && s.opts.Calls != nil {
-		s.opts.Calls(Call{Index: s.shape.call, Arguments: m.text})
+		s.opts.Calls(Call{Index: s.shape.call, Arguments: text})
 	}
-	s.opts.Dialect.Given(m.text, m.count)
+	s.opts.Dialect.Given(text, count)
 }
 
 // tidy drops from the carry what went out.
