@@ -59,5 +59,6 @@ func (c *cell) answering() []string {
 
 // all are the features of the table.
 func all() []*feature {
-	return slices.Concat(tenantFeatures, standInFeatures, routeFeatures, lifeFeatures, directFeatures, doorFeatures)
+	return slices.Concat(tenantFeatures, standInFeatures, routeFeatures, lifeFeatures, directFeatures, doorFeatures,
+		shadowFeatures)
 }
