@@ -12,6 +12,7 @@ type feature struct {
 	sets    []string          // keys of the configuration; LEAD is the specialist that is asked, NAME its name
 	world   *strings.Replacer // of the configuration's text; nil leaves it
 	lead    string            // the specialist that is asked; "" leaves it
+	doors   []string          // that engines serve
 	extra   string            // a specialist that its cells have beside the others; "" if there is none
 	may     []string          // codes in which questions may end because of it
 	shape   func(*cell, *question)

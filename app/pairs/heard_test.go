@@ -17,6 +17,12 @@ type heard struct {
 	image                   string // the URL of the last one
 }
 
+// turn is a message, or an item of Responses.
+type turn struct {
+	Role, Type string
+	Content    any
+}
+
 // hear notes what an engine is sent.
 func (c *cell) hear(engine string, head http.Header, body []byte) {
 	var said struct {
@@ -24,18 +30,16 @@ func (c *cell) hear(engine string, head http.Header, body []byte) {
 		Priority int
 		Salt     string `json:"cache_salt"`
 		Tools    []any
-		Messages []struct {
-			Role    string
-			Content any
-		}
+		Messages []turn
+		Input    []turn
 	}
 	if err := json.Unmarshal(body, &said); err != nil {
 		c.t.Errorf("%s is sent %v: %s", engine, err, body)
 	}
 	h := heard{engine: engine, id: head.Get("X-Request-Id"), model: said.Model, salt: said.Salt,
 		priority: -said.Priority, head: head.Clone(), tools: len(said.Tools)}
-	for _, m := range said.Messages {
-		if m.Role == "tool" {
+	for _, m := range append(said.Messages, said.Input...) {
+		if m.Role == "tool" || m.Type == "function_call_output" {
 			h.results++
 		}
 		if _, url, found := strings.Cut(fmt.Sprint(m.Content), "url:https:"); found {

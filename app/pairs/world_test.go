@@ -86,8 +86,9 @@ var ceilings = map[string]int{"acme": 5, "rival": 10}
 const step = 10 * time.Millisecond // of a token
 
 func engines(features []*feature) (all []emulator.Config) {
-	present := slices.Clone(names)
+	present, doors := slices.Clone(names), []string(nil)
 	for _, f := range features {
+		doors = append(doors, f.doors...)
 		if f.extra != "" {
 			present = append(present, f.extra)
 		}
@@ -95,7 +96,7 @@ func engines(features []*feature) (all []emulator.Config) {
 	for _, specialist := range present {
 		for _, name := range specialists[specialist] {
 			all = append(all, emulator.Config{Name: name, Model: specialist, Blocks: 512, Step: step, StepPerSeq: -1,
-				PrefillTPS: 20000, AdapterSwap: -1, Adapters: []string{"gdb-v2", "core-v1"}})
+				PrefillTPS: 20000, AdapterSwap: -1, Adapters: []string{"gdb-v2", "core-v1"}, Doors: doors})
 		}
 	}
 	return all
