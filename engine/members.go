@@ -75,6 +75,9 @@ var openAIMembers = []Member{
 	{Name: "service_tier", By: Every, Form: Text, Hi: word},
 	{Name: "prediction", By: Every, Form: Object},
 	{Name: "suffix", By: SGLang | OpenAI, Form: Text},
+	// what there was before tools: the engines whose protocols are known leave both alone, and the model would see none
+	{Name: "functions", By: OpenAI, Form: Objects},
+	{Name: "function_call", By: OpenAI},
 }
 
 // How the next token is chosen.
