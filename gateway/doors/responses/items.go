@@ -177,19 +177,32 @@ func (c *chat) call(v *doors.Value) error {
 
 // result writes what a call came to.
 func (c *chat) result(v *doors.Value) error {
-	var m [5]doors.Value
-	if err := v.Members([]string{"type", "call_id", "output", "id", "status"}, m[:]); err != nil {
+	var m [7]doors.Value
+	known := []string{"type", "call_id", "output", "id", "status", "name", "namespace"}
+	if err := v.Members(known, m[:]); err != nil {
 		return err
 	}
 	if m[2].Raw == nil {
 		return m[2].Missing()
 	}
-	c.flush()
-	c.Open("tool", c.at)
-	if _, err := m[1].Needed(); err != nil {
+	of := &m[1]
+	if of.Raw == nil && m[5].Raw != nil && m[3].Raw != nil { // an agent tells by itself what a tool of its own says
+		of = &m[3]
+	}
+	if _, err := of.Needed(); err != nil {
 		return err
 	}
-	c.Set("tool_call_id", m[1].Raw)
+	c.flush()
+	c.Open("tool", c.at)
+	c.Set("tool_call_id", of.Raw)
+	if m[5].Raw != nil {
+		name, err := called(&m[5], &m[6])
+		if err != nil {
+			return err
+		}
+		c.Member("name")
+		c.Out = doors.AppendRaw(c.Out, name)
+	}
 	c.Member("content")
 	err := c.content(&m[2], false)
 	c.Out = append(c.Out, '}')
