@@ -67,7 +67,7 @@ func (c *composed) skip(t codec, from int) {
 	c.pieces, c.ids, c.views = c.pieces[from:], c.ids[from:], c.views[from:]
 }
 
-// begins returns the number of the first token with text; 0 if there is none.
+// begins returns the number of the first token with text; 0 if the answer has no text.
 func (c *composed) begins() int {
 	return max(slices.IndexFunc(c.views, func(v view) bool { return v.part == partText }), 0)
 }

@@ -10,7 +10,7 @@ import (
 // chunkView is where in a chunk's JSON stands what a rejoined stream must say differently.
 type chunkView struct {
 	id, born                          cut
-	role                              cut  // the member; empty where there is none
+	role                              cut  // the member; empty if no role is named
 	prompt, completion, total, cached cut  // of the usage; empty where it has no such member
 	says                              bool // a choice brings output or its end
 }
