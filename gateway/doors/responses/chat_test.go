@@ -51,7 +51,7 @@ func TestWhatABodyBecomes(t *testing.T) {
 				`"content":"b"},{"role":"user","content":"c"}]`},
 		"what a tool says unasked": {
 			`"input":[{"type":"function_call_output","id":"f1","name":"goal","namespace":"agent",` +
-			`"output":"x"}]`,
+				`"output":"x"}]`,
 			`"messages":[{"role":"tool","tool_call_id":"f1","name":"agent__goal","content":"x"}]`},
 		"two answers": {
 			`"input":[{"role":"assistant","content":"a"},{"role":"assistant","content":"b"},{"role":"user",` +
