@@ -103,7 +103,8 @@ func TestShadowsSeeToolCalls(t *testing.T) {
 
 // What came by another door is compared as the chat that it becomes, whichever door its engine served.
 func TestShadowsOfOtherDoorsSeeToolCalls(t *testing.T) {
-	const tool = `"name":"read_file",%q:{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}]}`
+	const tool = `"name":"read_file",%q:{"type":"object","properties":{"path":{"type":"string"}},` +
+		`"required":["path"]}}]}`
 	for door, native := range map[string][]string{"translated": nil,
 		"native": {emulator.DoorMessages, emulator.DoorResponses}} {
 		engines := callingEngines()
@@ -201,7 +202,7 @@ func TestAShadowIsAskedWithTheTools(t *testing.T) {
 	}
 }
 
-// learned is the text of the one lesson in a calibration file: what the classifier saw, without the tools and the calls.
+// learned is the text of the one lesson in a calibration file: what the classifier saw, without tools and calls.
 func learned(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)

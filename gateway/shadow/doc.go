@@ -14,4 +14,6 @@
 // 3. Nothing here is waited for by a request.
 // 4. A shadow gives its place to any request that wants it, never queues for one, and leaves no trace in what plugins
 // learn.
+// 5. What an answer to a copy calls goes nowhere. A request has no shadow if an engine could run one of its tools.
+// 6. An answer that calls tools is a step on the way to one: no verifier is offered it, and a judge reads its calls.
 package shadow

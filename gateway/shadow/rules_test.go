@@ -1,6 +1,7 @@
 package shadow
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -79,6 +80,32 @@ func TestRulesAreWhatARequestAsks(t *testing.T) {
 		if got := rulesFor(calibration.Rules{}, parsed(t, members)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v", members, got)
 		}
+	}
+}
+
+// reading is a Judge that keeps what it is shown.
+type reading struct{ of calibration.Case }
+
+func (r *reading) Judge(_ context.Context, of calibration.Case) (calibration.Class, error) {
+	r.of = of
+	return calibration.ShadowBetter, nil
+}
+
+// What a judge says of tool calls is the class; it stays a comparison of calls.
+func TestAJudgeOfToolCallsIsShownThem(t *testing.T) {
+	to, judge := new(taken), new(reading)
+	c := Comparer{Records: NewRecords(to, time.Now), Metrics: metrics.New("", "", "")}
+	call := []calibration.Call{{Name: "f", Arguments: []byte(`{"a":1}`)}}
+	c.Compare(t.Context(), &Pair{Shadow: &ensemble.Shadow{Judge: judge}}, calibration.Answer{Text: []byte("no")},
+		calibration.Answer{Text: []byte("I look."), Calls: call})
+	e := to.records[0].Example
+	if string(judge.of.Primary) != "no" ||
+		string(judge.of.Shadow) != "I look.\n"+`{"name":"f","arguments":{"a":1}}`+"\n" {
+		t.Errorf("shown %q and %q", judge.of.Primary, judge.of.Shadow)
+	}
+	if e.Class != calibration.ShadowBetter || e.Method != calibration.ByJudge || e.Form != calibration.FormCalls ||
+		e.Calls != calibration.OneCalls {
+		t.Errorf("%+v", e.Comparison)
 	}
 }
 

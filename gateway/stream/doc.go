@@ -6,7 +6,7 @@
 //	             |        go on from)      know it)
 //	             +-> Place: growth; the place back for the Gate
 //	             +-> Observer: first token, usage
-//	             +-> Transcript: the text, for judges
+//	             +-> Transcript: the text and the tool calls, for judges
 //
 // The life of a stream. It has one owner at a time, and each arrow hands it on.
 //
