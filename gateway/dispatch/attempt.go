@@ -33,7 +33,10 @@ func (d *Dispatch) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	}
 	d.Attempts++
 	d.begin(rep, at, &s)
-	d.continues(rep)
+	d.Relay.Cont = nil
+	if continuable(d.Request, rep) {
+		d.Relay.Cont = new(stream.Continuation)
+	}
 	err := d.attempt(ctx, began)
 	if d.Request.Stream && (err == nil || errors.Is(err, place.ErrPreempted) && d.Relay.Unfinished()) {
 		return nil

@@ -5,20 +5,11 @@ import (
 
 	"octet/gateway/doors"
 	"octet/gateway/ensemble"
-	"octet/gateway/stream"
 	"octet/gateway/upstream"
 )
 
 // Native reports whether the replica whose turn it is answers in the words of the client's door.
 func (d *Dispatch) Native() bool { return d.turn.native != nil }
-
-// continues has the relay keep what another engine needs to go on from, if one could where this replica ends.
-func (d *Dispatch) continues(rep *ensemble.Replica) {
-	d.Relay.Cont = nil
-	if continuable(d.Request, rep) {
-		d.Relay.Cont = new(stream.Continuation)
-	}
-}
 
 // native makes hop a request by the client's door, and returns true, if the replica serves it. What steps hand over to
 // each other has chat completions for its words.
@@ -31,7 +22,7 @@ func (d *Dispatch) native(hop *ensemble.Hop) bool {
 	if reads == nil || !upstream.Native(hop, d.Request, d.Plan.Adapter) {
 		return false
 	}
-	t.native, d.Relay.Cont = reads, nil
+	t.native = reads
 	return true
 }
 
@@ -45,7 +36,6 @@ func (d *Dispatch) doWithoutDoor(err error) bool {
 	switch t.resp.Status() {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		t.chats = true
-		d.continues(t.rep)
 		return true
 	}
 	return false

@@ -42,6 +42,7 @@ type Span struct{ From, To int }
 // foreign judges an event of the stream's Dialect; false when it ends the stream. Events before the first output are
 // held back, so that until then another engine may take over. The last event is kept: see Last.
 func (s *Scanner) foreign(event, data []byte, failed bool) bool {
+	s.shape.head = 0 // what an event is of may change with each that is read
 	said := &s.said
 	if *said = (Said{}); !s.opts.Dialect.Read(data, said) {
 		s.err = fmt.Errorf("%w: data that is not a JSON object", ErrGarbage)
@@ -102,9 +103,13 @@ func (s *Scanner) output(event, data []byte, said *Said) {
 	}
 	s.reasoned = s.reasoned || said.Reasoning
 	s.tally.add(p, p.tokens+1, false)
+	piece := data[said.Piece.From:said.Piece.To]
+	if said.Reasoning && s.opts.Reasoning != nil {
+		s.opts.Reasoning(piece, true)
+	}
 	s.collect(said.Text)
 	s.called(said)
-	s.opts.Dialect.Given(data[said.Piece.From:said.Piece.To], said.N)
+	s.opts.Dialect.Given(piece, said.N)
 	s.shape.adopt(event, data, said)
 }
 

@@ -20,6 +20,7 @@ type Continuation struct {
 	ids    tokenIDs
 	pieces int    // events of the present engine that brought text or reasoning; below 0 they are not kept any more
 	base   int    // tokens that engines before the present one have brought
+	spent  int    // the most that those can be of which engines told only events; 0 if all told
 	prompt int    // the prompt's tokens as the first engine counted them; 0 is unknown
 	later  bool   // the present engine is not the first that the client has an answer of
 	id     []byte // raw, as the first engine's chunks have them
@@ -137,6 +138,17 @@ func (c *Continuation) Events(events []byte) []byte {
 	return events
 }
 
+// unseenTokens is how many tokens of an answer have no text at most: marks of the template.
+const unseenTokens = 8
+
+// mostTokens returns the most tokens that text and reasoning so far can be: each has a byte.
+func (c *Continuation) mostTokens() int {
+	if c == nil {
+		return 0
+	}
+	return len(c.text) + len(c.thought) + unseenTokens
+}
+
 // HandOver says that another engine is to continue behind the delivered tokens that the client has. prompt is the
 // prompt's tokens, as far as they are known; 0 is unknown.
 func (c *Continuation) HandOver(delivered, prompt int) {
@@ -154,7 +166,7 @@ func (c *Continuation) Edits(edits []wire.Edit, r *wire.Request, kind wire.Kind)
 	}
 	edits = append(edits, wire.Edit{Key: "continue_from", Raw: strconv.AppendInt(nil, int64(c.base), 10)})
 	if r.MaxTokens > 0 {
-		left := strconv.AppendInt(nil, int64(r.MaxTokens-c.base), 10)
+		left := strconv.AppendInt(nil, int64(r.MaxTokens-max(c.base, c.spent)), 10)
 		for _, limit := range [...]string{"max_tokens", "max_completion_tokens"} {
 			if r.Raw(limit) != nil {
 				edits = append(edits, wire.Edit{Key: limit, Raw: left})

@@ -86,14 +86,22 @@ func (p *progress) secure() bool {
 }
 
 // countKnown reports whether the tokens so far are known as exactly as a continuation needs: an answer without
-// max_tokens can do with a count of events.
-func (p *progress) countKnown() bool { return p.MaxTokens <= 0 || p.scanner.Told() }
+// max_tokens can do with a count of events, and one whose engine speaks the door's words with a bound that leaves most
+// of max_tokens.
+func (p *progress) countKnown() bool {
+	return p.MaxTokens <= 0 || p.scanner.Told() || p.Native != nil && 2*p.Cont.mostTokens() <= p.MaxTokens
+}
 
 // HandOver says that another engine is to continue the answer. prompt is the prompt's exact length in tokens, where
 // that is known; 0 is unknown.
 func (p *progress) HandOver(prompt int) {
 	if u, told := p.Told(); told {
 		prompt = u.PromptTokens
+	}
+	if p.Native != nil {
+		p.Cont.spent = p.Cont.mostTokens()
+		p.Native.Adopt()
+		p.Native = nil
 	}
 	p.Cont.HandOver(p.delivered, prompt)
 }

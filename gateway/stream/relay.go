@@ -70,17 +70,15 @@ func (r *Relay) Open(src Source) error {
 // scan makes the scanner ready for the present engine's answer.
 func (r *Relay) scan() {
 	o := sse.Options{MaxEvent: r.EventBytes}
-	if r.Native != nil {
-		o.Dialect, o.Most = r.Native, r.Most
-		r.Transcript.Begin(&o, r.begun)
-		r.scanner.Reset(o)
-		return
-	}
 	if r.Cont != nil {
 		r.Cont.Begin(&o, r.Request, r.Reasons, r.TextBytes)
 	}
 	r.Transcript.Begin(&o, r.begun)
-	r.Cont.Scanning(&o, r.Request, r.Kind, r.Engine, r.Most)
+	if r.Native != nil {
+		o.Dialect, o.Most = r.Native, r.Most
+	} else {
+		r.Cont.Scanning(&o, r.Request, r.Kind, r.Engine, r.Most)
+	}
 	r.scanner.Reset(o)
 }
 

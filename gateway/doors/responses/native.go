@@ -40,9 +40,6 @@ func (n *native) Read(data []byte, said *sse.Said) bool {
 	if !e.read(data) {
 		return false
 	}
-	if len(e.delta) == 0 {
-		n.sequence = e.number + 1
-	}
 	if e.told {
 		said.Usage, said.Told = e.usage, true
 	}
@@ -68,6 +65,9 @@ func (n *native) Read(data []byte, said *sse.Said) bool {
 		}
 	default:
 		n.says(&e, said)
+	}
+	if len(e.delta) == 0 && said.Failed == nil { // others may not go out
+		n.sequence = e.number + 1
 	}
 	return true
 }

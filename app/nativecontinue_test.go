@@ -1,0 +1,119 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
+
+	"octet/engine/emulator"
+)
+
+const (
+	askedLong = "explain the iterator"
+	chatLong  = `{"model":"debug","max_tokens":1500,"messages":[{"role":"user","content":"` + askedLong + `"}]}`
+)
+
+// nativeProse speak prose, and serve the doors: debug-0 alone, or both.
+func nativeProse(both bool) []emulator.Config {
+	engines := nativeEngines()
+	for i := range engines {
+		engines[i].Text = emulator.TextProse
+		if i > 0 && !both {
+			engines[i].Doors = nil
+		}
+	}
+	return engines
+}
+
+// A native stream of Messages whose engine dies goes on at another replica, translated, and is one stream: one
+// beginning, the text of an engine that lived, one usage and one end. The SDK puts it together.
+func TestANativeStreamOfMessagesGoesOnElsewhere(t *testing.T) {
+	w := newWorld(t, smallWorld, nativeProse(true), "limits.retry_budget=1", "fleet.breaker.failures=100",
+		"limits.idle_timeout=300ms")
+	p := anthropic.MessageNewParams{Model: "debug", MaxTokens: 1500,
+		Messages: []anthropic.MessageParam{{Role: "user", Content: []anthropic.ContentBlockParamUnion{
+			anthropic.NewTextBlock(askedLong)}}}}
+	whole, err := streamedMessage(t, messagesClient(w), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, death := range deaths {
+		for _, k := range []int{1, 9, 40} {
+			w.diesOnce(chatLong, death, k)
+			got, err := streamedMessage(t, messagesClient(w), p)
+			if err != nil || len(got.Content) != 1 || got.Content[0].Text != whole.Content[0].Text ||
+				got.Usage.OutputTokens != whole.Usage.OutputTokens || got.StopReason != whole.StopReason {
+				t.Fatalf("%s after %d: %v\n%s\nwant\n%s", death, k, err, got.RawJSON(), whole.RawJSON())
+			}
+		}
+	}
+	w.diesOnce(chatLong, emulator.DieAfterTokens, 5)
+	resp, raw := w.Post("/v1/messages", `{"model":"debug","stream":true,"max_tokens":1500,"messages":[{"role":"user",`+
+		`"content":"`+askedLong+`"}]}`)
+	r := w.receiptOf(resp.Header)
+	if resp.Header.Get("X-Door") != "native" || r.Result.Continued != 1 || !r.Result.Done ||
+		strings.Count(string(raw), "event: message_start") != 1 || r.Result.CompletionTokens !=
+		int(whole.Usage.OutputTokens) {
+		t.Errorf("%v\n%+v\n%s", resp.Header, r.Result, raw)
+	}
+	eventually(t, "ledgers at their baseline", w.Quiet)
+}
+
+// Likewise of Responses: the numbers of its events go on, and its last event repeats all of the text.
+func TestANativeStreamOfResponsesGoesOnElsewhere(t *testing.T) {
+	w := newWorld(t, smallWorld, nativeProse(true), "limits.retry_budget=1", "fleet.breaker.failures=100",
+		"limits.idle_timeout=300ms")
+	c := responsesClient(w, option.WithHeader("X-Request-Id", "one"))
+	p := responses.ResponseNewParams{Model: "debug", MaxOutputTokens: openai.Int(1500),
+		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String(askedLong)}}
+	whole, _ := streamedResponse(t, c, p)
+	for _, death := range deaths {
+		w.diesOnce(chatLong, death, 9)
+		stream, next, ids := c.Responses.NewStreaming(t.Context(), p), int64(0), map[string]bool{}
+		var last responses.Response
+		for stream.Next() {
+			e := stream.Current()
+			if e.SequenceNumber != next {
+				t.Fatalf("%s: %s has number %d, not %d", death, e.Type, e.SequenceNumber, next)
+			}
+			if next++; e.ItemID != "" {
+				ids[e.ItemID] = true
+			}
+			last = e.Response
+		}
+		if stream.Err() != nil || last.OutputText() != whole.OutputText() || last.Status != "completed" ||
+			len(ids) != 1 || !ids[last.Output[0].ID] || last.Usage.OutputTokens != whole.Usage.OutputTokens {
+			t.Fatalf("%s: %v, items %v\n%s\nwant\n%s", death, stream.Err(), ids, last.RawJSON(), whole.RawJSON())
+		}
+	}
+}
+
+// From the first call of a tool on, and where the tokens so far may be most of what was asked for, a native stream
+// whose engine dies ends with one typed error.
+func TestANativeStreamThatCannotGoOnEndsWithOneError(t *testing.T) {
+	engines := nativeProse(true)
+	for i := range engines {
+		engines[i].Text = emulator.TextTools
+	}
+	w := newWorld(t, smallWorld, engines, "limits.retry_budget=1", "fleet.breaker.failures=100")
+	for name, body := range map[string]string{
+		"a call": `{"model":"debug","stream":true,"max_tokens":1500,"messages":[{"role":"user",` +
+			`"content":"go [[text=0 calls=1 args=40]]"}],"tools":[{"name":"f","input_schema":{"type":"object",` +
+			`"properties":{"a":{"type":"string"}}}}]}`,
+		"few tokens": `{"model":"debug","stream":true,"max_tokens":40,"messages":[{"role":"user",` +
+			`"content":"go [[text=39]]"}]}`,
+	} {
+		for _, replica := range []string{"debug-0", "debug-1"} {
+			w.Fault(replica, `{"kind":"die_after_tokens","k":25,"times":1}`)
+		}
+		resp, raw := w.Post("/v1/messages", body)
+		if resp.Header.Get("X-Door") != "native" || strings.Count(string(raw), "event: error\n") != 1 ||
+			strings.Contains(string(raw), "message_stop") || !strings.Contains(string(raw), "upstream_reset") {
+			t.Errorf("%s: %v\n%s", name, resp.Header, raw)
+		}
+	}
+}
