@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -116,4 +118,37 @@ func TestANativeStreamThatCannotGoOnEndsWithOneError(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, resp.Header, raw)
 		}
 	}
+}
+
+// A native stream gives its place up and goes on where it was. Its engine did not tell its tokens: it may end before
+// max_tokens, by as many as its text had bytes, and never behind.
+func TestAPreemptedNativeStreamGoesOnWhereItWas(t *testing.T) {
+	const most = 400
+	engines := slowEngines()
+	for i := range engines {
+		engines[i].Doors = []string{emulator.DoorMessages}
+	}
+	w := newWorld(t, smallWorld, engines, "specialists[1].scheduler.max_running=1")
+	resp := w.Ask(t.Context(), "/v1/messages", fmt.Sprintf(`{"model":"systems","stream":true,"max_tokens":%d,`+
+		`"messages":[{"role":"user","content":"x"}]}`, most), "X-Priority", "-5", "X-Request-Id", "low")
+	got := until(t, resp.Body, "⟦low:9⟧")
+	if high, answer := w.Post("/v1/chat/completions", streamed(systems), "X-Priority", "5"); high.StatusCode != 200 {
+		t.Errorf("the urgent one: status %d: %s", high.StatusCode, answer)
+	}
+	rest, err := io.ReadAll(resp.Body)
+	got += string(rest)
+	n := strings.Count(got, "⟦low:")
+	if err != nil || n > most || n < most/2 || strings.Count(got, "event: message_stop") != 1 ||
+		strings.Count(got, "event: content_block_start") != 1 || !strings.Contains(got, `"stop_reason":"max_tokens"`) {
+		t.Errorf("%v, %d tokens of %d:\n%s", err, n, most, got)
+	}
+	for i := range n {
+		if strings.Count(got, fmt.Sprintf("⟦low:%d⟧", i)) != 1 {
+			t.Fatalf("token %d of %d is there %d times", i, n, strings.Count(got, fmt.Sprintf("⟦low:%d⟧", i)))
+		}
+	}
+	if n := w.gate("systems-0").Stats().Preemptions; n != 1 || resp.Header.Get("X-Door") != "native" {
+		t.Errorf("%d preemptions, %v", n, resp.Header)
+	}
+	eventually(t, "ledgers at their baseline", w.Quiet)
 }
