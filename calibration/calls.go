@@ -3,6 +3,7 @@ package calibration
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
 	"unicode/utf8"
 )
@@ -101,8 +102,8 @@ func (c *Call) identity() leaves {
 	name := seeded(0, []byte(c.Name))
 	args := c.given()
 	if !c.Free {
-		if json, ok := leavesOf(args); ok {
-			return append(leaves{name}, json...)
+		if said, ok := leavesOf(args); ok {
+			return append(leaves{name}, said...)
 		}
 	}
 	return leaves{name, seeded(name, args)}
@@ -137,8 +138,7 @@ func (r Rules) sound(c *Call) bool {
 		return utf8.Valid(c.Arguments)
 	}
 	args := c.given()
-	_, ok := leavesOf(args)
-	return ok && args[0] == '{'
+	return args[0] == '{' && json.Valid(args)
 }
 
 // overlap is the share of elements that only one of two sorted lists has, of the longer one: 0 is the same, 1 nothing
