@@ -170,7 +170,7 @@ func param(code apierr.Code) string {
 
 // Promise 1: with another replica the same faults cost the client nothing at any door, unless all the tokens were out,
 // or the engine took the whole time for a first token, or it refused what the client sent, or said more than is read,
-// or a stream in an engine's own words has begun.
+// or a native stream has begun, which has more bytes than half of the few tokens that are asked for.
 func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 	modes := matrixModes(t)
 	for _, mode := range []string{"streamed", "unary"} {
