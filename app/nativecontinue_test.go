@@ -120,13 +120,13 @@ func TestANativeStreamThatCannotGoOnEndsWithOneError(t *testing.T) {
 	}
 }
 
-// A native stream gives its place up and goes on where it was. Its engine did not tell its tokens: it may end before
-// max_tokens, by as many as its text had bytes, and never behind.
+// A native stream gives its place up and goes on where it was. Its engine did not tell its tokens, of which an event
+// may bring several: it may end before max_tokens, by as many as its text had bytes, and never behind.
 func TestAPreemptedNativeStreamGoesOnWhereItWas(t *testing.T) {
 	const most = 400
 	engines := slowEngines()
 	for i := range engines {
-		engines[i].Doors = []string{emulator.DoorMessages}
+		engines[i].Doors, engines[i].StreamInterval = []string{emulator.DoorMessages}, 3
 	}
 	w := newWorld(t, smallWorld, engines, "specialists[1].scheduler.max_running=1")
 	resp := w.Ask(t.Context(), "/v1/messages", fmt.Sprintf(`{"model":"systems","stream":true,"max_tokens":%d,`+

@@ -42,7 +42,6 @@ type Span struct{ From, To int }
 // foreign judges an event of the stream's Dialect; false when it ends the stream. Events before the first output are
 // held back, so that until then another engine may take over. The last event is kept: see Last.
 func (s *Scanner) foreign(event, data []byte, failed bool) bool {
-	s.shape.head = 0 // what an event is of may change with each that is read
 	said := &s.said
 	if *said = (Said{}); !s.opts.Dialect.Read(data, said) {
 		s.err = fmt.Errorf("%w: data that is not a JSON object", ErrGarbage)
