@@ -25,7 +25,9 @@ var surfaces = map[string]surface{
 	}, readResponse},
 }
 
-func asked(text string) []map[string]string { return []map[string]string{{"role": "user", "content": text}} }
+func asked(text string) []map[string]string {
+	return []map[string]string{{"role": "user", "content": text}}
+}
 
 func readChunk(a *answer, raw []byte) (int, error) {
 	var c chunk
@@ -33,16 +35,17 @@ func readChunk(a *answer, raw []byte) (int, error) {
 	return a.take(c), err
 }
 
-// counts are a usage of Messages or Responses. Messages tell apart what the cache had.
+// counts are a usage of Messages or Responses. Messages tell apart what the cache had, and what it has now.
 type counts struct {
-	Input  int `json:"input_tokens"`
-	Cached int `json:"cache_read_input_tokens"`
-	Output int `json:"output_tokens"`
+	Input   int `json:"input_tokens"`
+	Cached  int `json:"cache_read_input_tokens"`
+	Created int `json:"cache_creation_input_tokens"`
+	Output  int `json:"output_tokens"`
 }
 
 func (a *answer) took(u *counts) {
 	if u != nil {
-		a.prompt, a.completion = max(a.prompt, u.Input+u.Cached), u.Output
+		a.prompt, a.completion = max(a.prompt, u.Input+u.Cached+u.Created), u.Output
 	}
 }
 

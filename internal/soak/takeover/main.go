@@ -20,7 +20,7 @@ type options struct {
 	octet, model, kind string
 	engines            engines
 	streams, tokens    int
-	at                 float64
+	at, temperature    float64
 }
 
 func main() {
@@ -34,6 +34,8 @@ func main() {
 	flag.IntVar(&o.streams, "streams", 40, "streams at once")
 	flag.IntVar(&o.tokens, "tokens", 300, "of each, at most")
 	flag.Float64Var(&o.at, "at", 0.4, "how much of all texts has come when the engine is killed")
+	flag.Float64Var(&o.temperature, "temperature", 0,
+		"above 0 texts differ by chance, and only their ends and prompts are compared")
 	flag.Parse()
 	if err := run(o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "takeover:", err)

@@ -52,7 +52,7 @@ func (o options) questions() []question {
 	for i := range all {
 		text := fmt.Sprintf("%d. %s\nWrite about the %s", i,
 			strings.Repeat("An iterator outlives its container. ", 2+i%5), subjects[i%len(subjects)])
-		all[i] = question{surfaces[o.kind], map[string]any{"model": o.model, "temperature": 0}}
+		all[i] = question{surfaces[o.kind], map[string]any{"model": o.model, "temperature": o.temperature}}
 		all[i].ask(all[i].body, text, o.tokens)
 	}
 	return all
