@@ -129,6 +129,29 @@ func TestADoorThatCannotSayAllIsTranslated(t *testing.T) {
 	}
 }
 
+// What an engine's own door would not show its model as our prompt has it makes the request a chat.
+func TestADoorThatWouldShowAnotherPromptIsTranslated(t *testing.T) {
+	e := newDoorEngine(t, map[string]string{"/v1/messages": nativeMessage, "/v1/chat/completions": chatAnswer})
+	const call = `{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f",` +
+		`"input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"`
+	const billed = `"x-anthropic-billing-header: cch=1;`
+	for members, want := range map[string][2]string{ // at vllm, and at openai
+		`"messages":[` + call + `}]}]`:                 {"native", "native"},
+		`"messages":[` + call + `,"is_error":true}]}]`: {"translated", "translated"},
+		`"messages":[{"role":"user","content":"a"}],"system":[{"type":"text","text":` + billed + `"}]`: {"native",
+			"translated"},
+		`"messages":[{"role":"user","content":"a"}],"system":` + billed + `\nb"`: {"translated", "translated"},
+	} {
+		for i, kind := range []string{"vllm", "openai"} {
+			w := e.world(t, ", engine: "+kind)
+			resp, answer := w.Post("/v1/messages", `{"model":"debug","max_tokens":6,`+members+`}`)
+			if got := resp.Header.Get("X-Door"); got != want[i] || resp.StatusCode != 200 {
+				t.Errorf("%s at %s: %q, %s", members, kind, got, answer)
+			}
+		}
+	}
+}
+
 // What the configuration says of a replica's doors holds, whatever its engine tells.
 func TestAReplicasDoorsAreConfigured(t *testing.T) {
 	both := map[string]string{"/v1/messages": nativeMessage, "/v1/chat/completions": chatAnswer}

@@ -33,6 +33,8 @@ type Served struct {
 	Doors  Doors // those that it may serve; whether an engine does, it is asked
 	Salted Doors // of them, those that take cache_salt
 	Ranked Doors // likewise, priority
+	// those that leave out of a prompt what an agent tells its provider at the head of it (x-anthropic-billing-header)
+	Unbilled Doors
 }
 
 // DoorPaths calls f with each door of the set and its path.

@@ -121,7 +121,7 @@ var kinds = Table{
 			LoadAdapter: "/v1/load_lora_adapter", UnloadAdapter: "/v1/unload_lora_adapter"},
 		Rendering: Rendering{Others: true, Function: []ToolMember{{"name", ""}, {"description", "null"},
 			{"parameters", "null"}}},
-		Served: Served{Doors: Messages | Responses, Salted: Responses, Ranked: Responses},
+		Served: Served{Doors: Messages | Responses, Salted: Responses, Ranked: Responses, Unbilled: Messages},
 		Marks: Marks{Owner: "vllm", Metrics: "vllm:",
 			Paths: []Mark{{Path: "/version", Member: "version", Shared: true}}},
 	},

@@ -53,8 +53,8 @@ func measured(r *receipt.Result, total time.Duration) *metrics.Ending {
 	return e
 }
 
-// putAway keeps the receipt, and offers a whole answer to the verifier, if it is to judge it. An answer that calls tools
-// is a step on the way to one: the text beside the calls is no answer yet.
+// putAway keeps the receipt, and offers a whole answer to the verifier, if it is to judge it. An answer that calls
+// tools is a step on the way to one: the text beside the calls is no answer yet.
 func (x *exchange) putAway() {
 	ring, r, audit := x.s.receipts.Of(x.request.Tenant.Name), x.receipt.Receipt(), &x.s.audit
 	ring.Put(r)

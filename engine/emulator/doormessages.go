@@ -100,8 +100,23 @@ func (l *blockList) content() any {
 	return parts
 }
 
+// system returns what a message of the system's says, as vLLM's door has it: blocks without a gap, but for what an agent
+// tells its provider.
+func (l *blockList) system() string {
+	said := l.text
+	for i := range l.blocks {
+		if text := l.blocks[i].Text; !strings.HasPrefix(text, "x-anthropic-billing-header") {
+			said += text
+		}
+	}
+	return said
+}
+
 // chatOf returns the turns of a chat that a turn is: each of a tool's results is one of its own.
 func (t *messageTurn) chatOf() (turns []any) {
+	if t.Role == "system" {
+		return []any{map[string]any{"role": t.Role, "content": t.Content.system()}}
+	}
 	if t.Content.blocks == nil {
 		return []any{map[string]any{"role": t.Role, "content": t.Content.text}}
 	}
@@ -179,8 +194,8 @@ func (*messagesSurface) chat(body []byte) (any, error) {
 		return nil, err
 	}
 	turns := []any{}
-	if b.System.blocks != nil || b.System.text != "" {
-		turns = append(turns, map[string]any{"role": "system", "content": b.System.content()})
+	if said := b.System.system(); said != "" {
+		turns = append(turns, map[string]any{"role": "system", "content": said})
 	}
 	for i := range b.Messages {
 		turns = append(turns, b.Messages[i].chatOf()...)

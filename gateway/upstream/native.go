@@ -9,7 +9,7 @@ import (
 
 // Native makes h a request in the words of the door that the client came by, and returns true: its body as it was sent,
 // but for what the gateway sets. It returns false, and leaves h, if the replica's engine does not serve the door, or
-// does not take there what is to be set.
+// does not take there what is to be set, or would show its model what is no part of the prompt.
 func Native(h *ensemble.Hop, r *intake.Request, adapter string) bool {
 	if r.Door == nil || r.Sent() == nil || r.Parsed.HasExtras() {
 		return false
@@ -17,6 +17,9 @@ func Native(h *ensemble.Hop, r *intake.Request, adapter string) bool {
 	door := r.Door.Served()
 	served := h.Replica.Kind.Served
 	if !h.Replica.Serves(door) {
+		return false
+	}
+	if a, is := r.Answer.(interface{ Billed() bool }); is && a.Billed() && served.Unbilled&door == 0 {
 		return false
 	}
 	set := edits(h.Replica, r, adapter, nil)

@@ -162,6 +162,7 @@ func (c *chat) result(b *block) error {
 	if err != nil {
 		return err
 	}
+	c.lost = c.lost || failed
 	c.Open("tool", c.at)
 	c.Member("tool_call_id")
 	c.Out = doors.AppendRaw(c.Out, id)
@@ -205,6 +206,7 @@ func (c *chat) resultParts(content *doors.Value, failed bool) error {
 		if err != nil {
 			return err
 		}
+		c.lost = c.lost || b.kind == imageBlock
 		return c.part(&b)
 	})
 	if !some { // a chat completion's content has a part at least

@@ -40,6 +40,8 @@ type chat struct {
 	counts      bool // the prompt alone matters
 	at          int  // the turn that is being written; below 0 is the system prompt
 	returns     bool // the last turn, the system's apart, holds what tools returned
+	billed      bool // a block for the client's provider was left out
+	lost        bool // an engine's own door would not have its model see all that the chat completion says
 	answer      doors.Turn
 	input       []byte // of a call, as a string
 }
@@ -50,7 +52,7 @@ func (d Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(c.Out, '}'), &Answer{returns: c.returns}, nil
+	return append(c.Out, '}'), &Answer{returns: c.returns, billed: c.billed, lost: c.lost}, nil
 }
 
 // write writes all members of the chat completion.

@@ -52,12 +52,12 @@ func TestWhatABodyBecomes(t *testing.T) {
 			hi +
 				`,"system":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},{"text":"b",` +
 				`"type":"text"}]`,
-			`"messages":[{"role":"system","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},` +
+			`"messages":[{"role":"system","content":"ab"},` +
 				`{"role":"user","content":"hi"}]`},
 		"no system block": {hi + `,"system":[]`, hiChat},
 		"a line for the provider": {hi + `,"system":[{"type":"text","text":"x-anthropic-billing-header: cch=1;"},` +
 			`{"type":"text","text":"b"}]`,
-			`"messages":[{"role":"system","content":[{"type":"text","text":"b"}]},{"role":"user","content":"hi"}]`},
+			`"messages":[{"role":"system","content":"b"},{"role":"user","content":"hi"}]`},
 		"only that": {hi + `,"system":[{"type":"text","text":"x-anthropic-billing-header: cch=1;"}]`, hiChat},
 		"that line of a text": {hi + `,"system":"x-anthropic-billing-header: cch=1;\nbe brief\n"`,
 			`"messages":[{"role":"system","content":"be brief\n"},{"role":"user","content":"hi"}]`},
@@ -66,7 +66,7 @@ func TestWhatABodyBecomes(t *testing.T) {
 				`{"role":"user","content":"hi"}]`},
 		"the system between turns": {`"messages":[{"role":"user","content":"hi"},{"role":"system","content":` +
 			`[{"type":"text","text":"a"}]},{"role":"system","content":"b"}]`,
-			`"messages":[{"role":"user","content":"hi"},{"role":"system","content":[{"type":"text","text":"a"}]},` +
+			`"messages":[{"role":"user","content":"hi"},{"role":"system","content":"a"},` +
 				`{"role":"system","content":"b"}]`},
 		"a tool loop": {`"messages":[{"role":"user","content":"go"},` + call +
 			`,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"text",` +

@@ -15,6 +15,8 @@ type Answer struct {
 	whole  doors.Chunk // an answer in one piece
 
 	returns bool // the request's last turn holds what tools returned
+	billed  bool // its system prompt has a block for the client's provider
+	lost    bool // an engine's own door would not have its model see all of it
 	prompt  int  // tokens, as far as they are known before the engine says so
 }
 

@@ -20,8 +20,17 @@ type native struct {
 	usage  sse.Usage
 }
 
-// Native returns what reads the answer where its engine speaks Messages.
-func (a *Answer) Native() doors.Native { return &native{answer: a} }
+// Native returns what reads the answer where its engine speaks Messages; nil for a request that it would not have its
+// model see as the chat completion says it: vLLM's door passes over failures of tools and images in what they return.
+func (a *Answer) Native() doors.Native {
+	if a.lost {
+		return nil
+	}
+	return &native{answer: a}
+}
+
+// Billed returns true if a block for the client's provider, which is in no prompt of ours, is in the request.
+func (a *Answer) Billed() bool { return a.billed }
 
 // nativeKinds are the types of blocks.
 var nativeKinds = map[string]doors.Kind{"text": doors.Text, "thinking": doors.Thought, "tool_use": doors.Use}

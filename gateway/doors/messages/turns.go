@@ -7,7 +7,8 @@ import (
 	"octet/gateway/wire"
 )
 
-// system writes a message of the system's: a string, or blocks of text.
+// system writes a message of the system's: a string, or blocks of text, which follow each other without a gap, as in
+// vLLM's own door: a prompt is one, whichever way it goes.
 func (c *chat) system(v *doors.Value) error {
 	switch v.Kind() {
 	case 0:
@@ -15,7 +16,9 @@ func (c *chat) system(v *doors.Value) error {
 	case '"':
 		c.Open("system", c.at)
 		c.Member("content")
-		c.Out = append(append(append(c.Out, '"'), unbilled(v.Raw[1:])...), '}')
+		text := unbilled(v.Raw[1:])
+		c.lost = c.lost || len(text) < len(v.Raw)-1 // vLLM's door leaves out blocks alone
+		c.Out = append(append(append(c.Out, '"'), text...), '}')
 		return nil
 	}
 	some := false
@@ -27,18 +30,24 @@ func (c *chat) system(v *doors.Value) error {
 		case b.kind != textBlock:
 			return element.Untranslatable()
 		case bills(b.text.Raw):
+			c.billed = true
 			return nil
+		}
+		text, err := b.text.Needed()
+		if err != nil {
+			return err
 		}
 		if !some {
 			c.Open("system", c.at)
 			c.Member("content")
-			c.Out = append(c.Out, '[')
+			c.Out = append(c.Out, '"')
 		}
 		some = true
-		return c.part(&b)
+		c.Out = append(c.Out, text...)
+		return nil
 	})
 	if some {
-		c.Out = append(c.Out, "]}"...)
+		c.Out = append(c.Out, `"}`...)
 	}
 	return err
 }
