@@ -132,8 +132,8 @@ func TestADoorThatCannotSayAllIsTranslated(t *testing.T) {
 // What an engine's own door would not show its model as our prompt has it makes the request a chat.
 func TestADoorThatWouldShowAnotherPromptIsTranslated(t *testing.T) {
 	e := newDoorEngine(t, map[string]string{"/v1/messages": nativeMessage, "/v1/chat/completions": chatAnswer})
-	const call = `{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f",` +
-		`"input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"`
+	const call = `{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"t",` +
+		`"name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"`
 	const billed = `"x-anthropic-billing-header: cch=1;`
 	for members, want := range map[string][2]string{ // at vllm, and at openai
 		`"messages":[` + call + `}]}]`:                 {"native", "native"},

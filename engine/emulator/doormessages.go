@@ -100,8 +100,8 @@ func (l *blockList) content() any {
 	return parts
 }
 
-// system returns what a message of the system's says, as vLLM's door has it: blocks without a gap, but for what an agent
-// tells its provider.
+// system returns what a message of the system's says, as vLLM's door has it: blocks without a gap, but for what an
+// agent tells its provider.
 func (l *blockList) system() string {
 	said := l.text
 	for i := range l.blocks {
