@@ -54,7 +54,7 @@ func beginsLine(text []byte) bool {
 	return len(text) == 0 || text[len(text)-1] == '\n' || text[len(text)-1] == '>'
 }
 
-// opens returns which element begins with text, which stands behind a "<"; -1 if it is none.
+// opens returns which element begins with text, which stands behind a "<"; -1 if no aside does.
 func (a Asides) opens(text []byte) int {
 	for i, name := range a {
 		rest, is := bytes.CutPrefix(text, []byte(name))

@@ -46,7 +46,7 @@ func DoorPaths(set Doors, f func(door Doors, path string)) {
 	}
 }
 
-// DoorsNamed returns the doors of those names, and the first name that is none.
+// DoorsNamed returns the doors of those names, and the first name that is unknown.
 func DoorsNamed(names []string) (set Doors, unknown string) {
 	for _, name := range names {
 		i := slices.IndexFunc(doors[:], func(d door) bool { return d.name == name })

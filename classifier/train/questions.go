@@ -82,7 +82,7 @@ type questionReader struct {
 	topics   []Topic
 	frames   map[string][]string
 	inFrames bool
-	pasted   *string // the topic's Code or Log that is being read, nil if it is none
+	pasted   *string // the topic's Code or Log that is being read, nil outside of both
 }
 
 const framesName = "frames"

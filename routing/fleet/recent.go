@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// recent is the work that was sent to a replica, fading by the second. The zero recent is none.
+// recent is the work that was sent to a replica, fading by the second. Of the zero value nothing was sent.
 type recent struct {
 	tokens, requests float64 // as they count in second
 	second           int64   // of the last request, by the wall clock

@@ -78,7 +78,7 @@ func (e *nativeEvent) member(c *wire.Cursor, name, data []byte) {
 	}
 }
 
-// refused reads an error object; null is none.
+// refused reads an error object; null counts as absent.
 func (e *nativeEvent) refused(c *wire.Cursor) {
 	if c.Peek() == '{' {
 		e.failed = doors.ReadError(c)
