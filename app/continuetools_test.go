@@ -10,6 +10,7 @@ import (
 
 	"octet/engine/emulator"
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 )
 
 // saying are answers by what they are made of, as the emulated engine is told in the user's message.
@@ -152,6 +153,10 @@ func TestAnAnswerWithReasoningAndToolsGoesOnElsewhere(t *testing.T) {
 					}
 				}
 				eventually(t, "ledgers at their baseline", w.Quiet)
+				seen := w.Replica("debug-0").Reasoning.Load() | w.Replica("debug-1").Reasoning.Load()
+				if reasons := strings.Contains(s.user, "reasoning="); (seen == ensemble.ReasoningShown) != reasons {
+					t.Errorf("of reasoning that goes on is known %d", seen)
+				}
 			})
 		}
 	}
@@ -250,6 +255,7 @@ func TestAnAnswerWithReasoningAndToolsIsPreempted(t *testing.T) {
 			w := newWorld(t, smallWorld, toolEngines(8*time.Millisecond), "specialists[1].scheduler.max_running=1",
 				"limits.max_queue_wait=20s")
 			body := toldAt(chatPath, "systems", i)
+			w.Replica("systems-0").Reasoning.Store(ensemble.ReasoningShown)
 			_, whole := w.Post(chatPath, body, "X-Request-Id", "low")
 			first, all := beyond(t, string(whole), s.format)
 			for _, k := range []int{2, first - 2, first, first + 2} {
@@ -276,6 +282,31 @@ func TestAnAnswerWithReasoningAndToolsIsPreempted(t *testing.T) {
 			eventually(t, "ledgers at their baseline", w.Quiet)
 		})
 	}
+}
+
+// A place is not given up within reasoning until an engine was seen to go on from some: its template might hide it, and
+// the stream would break.
+func TestReasoningIsNotPreemptedUntilItWasSeenToGoOn(t *testing.T) {
+	const low = `{"model":"systems","stream":true,"temperature":0,"max_tokens":60,"stream_options":` +
+		`{"include_usage":true,"continuous_usage_stats":true},` +
+		`"messages":[{"role":"user","content":"[[reasoning=30 text=30]]"}]}`
+	w := newWorld(t, smallWorld, toolEngines(8*time.Millisecond), "specialists[1].scheduler.max_running=1",
+		"limits.max_queue_wait=20s")
+	for _, known := range []uint32{ensemble.ReasoningUntried, ensemble.ReasoningShown} {
+		w.Replica("systems-0").Reasoning.Store(known)
+		before := w.gate("systems-0").Stats().Preemptions
+		resp := w.Ask(t.Context(), chatPath, low, "X-Priority", "-5", "X-Request-Id", "low")
+		got := until(t, resp.Body, `"completion_tokens":5`)
+		high, _ := w.Post(chatPath, toldAt(chatPath, "systems", 0), "X-Priority", "5")
+		rest, err := io.ReadAll(resp.Body)
+		if err != nil || high.StatusCode != 200 || !readStream(strings.NewReader(got+string(rest))).done {
+			t.Fatalf("%v, status %d: %s", err, high.StatusCode, rest)
+		}
+		if n := w.gate("systems-0").Stats().Preemptions - before; int(n) != int(known) {
+			t.Errorf("known %d: %d preemptions", known, n)
+		}
+	}
+	eventually(t, "ledgers at their baseline", w.Quiet)
 }
 
 // told returns the first count of tokens, from k on, that an event of a stream told.

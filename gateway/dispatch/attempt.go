@@ -219,7 +219,8 @@ func (d *Dispatch) source() stream.Source {
 	s := stream.Source{
 		Engine: &t.rep.Kind, Request: &d.Request.Parsed, Response: t.resp, Place: &t.place, Shape: &t.rep.Answers,
 		Rewriter: d.steps.protocol, Context: d.Plan.Specialist.MaxContext(), Board: d.Plan.Specialist.Board,
-		Native: t.native, Handed: t.handed, Reasons: t.rep.Reasons(), FirstTokenBy: t.hurriedBy,
+		Native: t.native, Handed: t.handed, Reasons: t.rep.Reasons(),
+		Proved: t.rep.Reasoning.Load() == ensemble.ReasoningShown, FirstTokenBy: t.hurriedBy,
 	}
 	if d.steps.holding() {
 		s.Held = d.steps.holding

@@ -68,8 +68,11 @@ func (d *Dispatch) settle(err error) {
 		d.doubts.note(t.rep.Fleet, t.place.Doubt(), d.Request)
 	}
 	strayed := errors.Is(err, stream.ErrStrayed)
-	if strayed {
-		t.rep.Strayed.Store(true)
+	switch {
+	case strayed:
+		t.rep.Reasoning.Store(ensemble.ReasoningHidden)
+	case d.Relay.ReasoningShown():
+		t.rep.Reasoning.Store(ensemble.ReasoningShown)
 	}
 	if t.unasked && err == nil || strayed {
 		verdict = fleet.Cancelled

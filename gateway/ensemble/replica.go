@@ -38,7 +38,7 @@ type Replica struct {
 	Opaque        string            // what clients see as X-Replica
 	Doors         *atomic.Uint32    // an engine.Doors: what its engine serves beside chat completions; nil for none
 	Usage         atomic.Uint32     // whether its engine tells the usage of streams when asked: see the constants
-	Strayed       atomic.Bool       // its engine did not continue from an answer's reasoning
+	Reasoning     atomic.Uint32     // whether its engine continues from an answer's reasoning: see the constants
 	MaxWaiting    int               // requests in the Gate's queue
 	Shadows       atomic.Int32      // shadow requests that it answers now
 	Tokens        func() TokenCheck // nil if tokens are not compared
@@ -51,6 +51,14 @@ const (
 	UsageRefused
 )
 
+// What is known of whether a replica's model sees the reasoning of an answer that its engine is to continue, which is
+// the template's matter.
+const (
+	ReasoningUntried uint32 = iota
+	ReasoningShown
+	ReasoningHidden
+)
+
 // ContradictedKind returns the kind that the engine says it is of, if that is another than Kind; else "".
 func (r *Replica) ContradictedKind() string {
 	if r.Contradiction == nil {
@@ -60,7 +68,9 @@ func (r *Replica) ContradictedKind() string {
 }
 
 // Reasons reports whether the replica's engine is taken to show its model the reasoning of an answer that it continues.
-func (r *Replica) Reasons() bool { return r.Kind.Streams.Reasoning && !r.Strayed.Load() }
+func (r *Replica) Reasons() bool {
+	return r.Kind.Streams.Reasoning && r.Reasoning.Load() != ReasoningHidden
+}
 
 // Serves returns true if the engine serves a door itself.
 func (r *Replica) Serves(door engine.Doors) bool {

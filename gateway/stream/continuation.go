@@ -155,7 +155,7 @@ func (c *Continuation) HandOver(delivered, prompt int) {
 	if c.base == 0 && prompt > 0 {
 		c.prompt = prompt
 	}
-	c.base, c.pieces, c.later, c.read = delivered, 0, true, false
+	c.base, c.pieces, c.later, c.read, c.proved = delivered, 0, true, false, false
 	c.handed = c.thoughts
 }
 

@@ -75,13 +75,17 @@ func (p *progress) Resumable() bool {
 // tokens out, and more to come. A stream is asked with each piece, so that waiting for the answer costs no goroutine.
 func (p *progress) yields() bool { return p.Unfinished() && p.Place.Yielding() }
 
-// secure pins a stream that cannot be continued, at the latest when its first byte is about to go out. It returns false
-// if the Gate has taken the place back before and the client has seen nothing of the answer: then it begins again.
+// secure pins a stream that cannot be continued, or that only a death is a reason to try it with, at the latest when
+// its first byte is about to go out. It returns false if the Gate has taken the place back before and the client has
+// seen nothing of the answer: then it begins again.
 func (p *progress) secure() bool {
-	if p.Expendable || p.Cont.Holds(p.scanner.Events()) && p.countKnown() {
+	continuable := p.Cont.Holds(p.scanner.Events()) && p.countKnown()
+	if p.Expendable || continuable && !p.venturesome() {
 		return true
 	}
-	p.Cont = p.Cont.Orphan()
+	if !continuable {
+		p.Cont = p.Cont.Orphan()
+	}
 	return p.Place.Pin() || p.begun
 }
 

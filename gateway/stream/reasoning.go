@@ -16,6 +16,7 @@ type reasoning struct {
 	handed   int    // of them, those of engines before the present one
 	shown    bool   // the present engine shows it to the model
 	read     bool   // the present engine's prompt was looked at
+	proved   bool   // and its model sees the reasoning
 }
 
 // ErrStrayed says that an engine did not continue from the reasoning that the client has.
@@ -72,8 +73,18 @@ func (p *progress) strays() bool {
 	}
 	c.read = true
 	if !c.astray(p.scanner.Usage()) {
+		c.proved = c.handed > 0 && c.base > 0
 		return false
 	}
 	c.drop()
 	return true
+}
+
+// ReasoningShown returns true if the present engine was seen to continue from reasoning.
+func (p *progress) ReasoningShown() bool { return p.Cont != nil && p.Cont.proved }
+
+// venturesome returns true if nothing shows that another engine would continue from the reasoning so far. After a death
+// it is tried; a place is not given up for it.
+func (p *progress) venturesome() bool {
+	return p.Cont != nil && len(p.Cont.thought) > 0 && !p.Proved && !p.Cont.proved
 }

@@ -41,6 +41,7 @@ type Source struct {
 	Board    *slo.Board
 	Handed   bool // the engine did not compute the prompt
 	Reasons  bool // the engine shows its model the reasoning of an answer that it is to continue
+	Proved   bool // it has been seen to
 	// Held reports whether steps before the answer still hold places, which keeps the stream from being parked; nil if
 	// there are none.
 	Held func() bool
