@@ -33,7 +33,7 @@ type Replica struct {
 	// slots.
 	PassUnknown *bool `yaml:"pass_unknown"`
 	// The surfaces that its engine serves itself, and that requests of theirs are passed through to: auto, the
-	// default, is those of its kind that it is found to serve; an empty list is none: all are translated to chat
+	// default, is those of its kind that it is found to serve; with an empty list all are translated to chat
 	// completions.
 	Doors []string `yaml:"doors" enum:"auto messages responses"`
 	// The request's priority is passed on, in the engine's own sign. Only for engines started with priority scheduling.

@@ -25,7 +25,7 @@ const (
 type surface interface {
 	// chat returns the chat completion that body asks for.
 	chat(body []byte) (any, error)
-	// events appends what a chunk becomes; nil is the head of the stream, before any chunk, and done its end.
+	// events appends what a chunk becomes; with a nil chunk it is the head of the stream, with done its end.
 	events(dst []byte, k *doorChunk, done bool) []byte
 	// whole returns the body of an answer in one piece.
 	whole(k *doorChunk) []byte

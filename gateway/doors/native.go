@@ -56,23 +56,6 @@ func NewReader(data []byte) (c wire.Cursor, ok bool) {
 // ReadError reads an error object's words.
 func ReadError(c *wire.Cursor) *sse.EngineError {
 	e := &sse.EngineError{}
-	if !Enter(c, '{') {
-		return e
-	}
-	for name, more := c.Key(); more; name, more = c.Key() {
-		switch string(name) {
-		case "type":
-			e.Type = Plain(c)
-		case "code":
-			e.Code = Plain(c)
-		case "message":
-			e.Message = Plain(c)
-		default:
-			c.Skip()
-		}
-	}
+	e.Read(c)
 	return e
 }
-
-// Plain returns a string in its plain form; "" for any other value.
-func Plain(c *wire.Cursor) string { return string(wire.AppendUnquoted(nil, Quoted(c))) }

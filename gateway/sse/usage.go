@@ -88,7 +88,7 @@ func (k *chunk) engineError(data []byte) *EngineError {
 	e := &EngineError{}
 	c := wire.NewCursor(data, maxDepth)
 	if k.flat || !k.failed {
-		e.read(&c)
+		e.Read(&c)
 		return e
 	}
 	c.Enter('{')
@@ -99,13 +99,14 @@ func (k *chunk) engineError(data []byte) *EngineError {
 		case c.Peek() == '"':
 			e.Message = plain(&c)
 		default:
-			e.read(&c)
+			e.Read(&c)
 		}
 	}
 	return e
 }
 
-func (e *EngineError) read(c *wire.Cursor) {
+// Read reads an error object; any other value is passed over.
+func (e *EngineError) Read(c *wire.Cursor) {
 	if c.Peek() != '{' {
 		c.Skip()
 		return
