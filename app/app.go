@@ -12,13 +12,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"octet/app/collectors"
+	"octet/app/discovery"
 	"octet/app/fabric"
+	"octet/app/sleepers"
 	"octet/calibration/records"
 	"octet/config"
 	"octet/engine"
 	"octet/engine/tokenizers"
 	"octet/gateway"
 	"octet/gateway/metrics"
+	"octet/internal/dialing"
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/index"
@@ -36,6 +39,10 @@ type Options struct {
 	Source Source          // where the configuration came from; the zero Source cannot be reloaded
 	Dial   Dialer          // to engines; nil means TCP
 	Events events.Consumer // brings the cache events instead of the configured sources; nil means those
+	// RunProgram runs the program that wakes replicas of a specialist; nil runs it.
+	RunProgram func(ctx context.Context, specialist string, argv []string) error
+	// Finders are the kinds of sources that discover may ask for, instead of those that there are; nil means those
+	Finders []discovery.Kind
 }
 
 // Build says which program this is. What is empty is dev or unknown.
@@ -49,19 +56,25 @@ type App struct {
 	Options
 	fabric      *fabric.Fabric
 	replicas    *replicas
+	keepers     *keepers
 	specialists *specialists
+	sleepers    *sleepers.Sleepers
 	tokens      *tokenizers.Tokenizers
 	identities  *identities
 	history     *history
+	revisions   *revisions
 	tenancy     *tenancy
 	series      series
+	discovered  *discovered
 	watched     *watched
 	examples    *records.Stream  // the calibration stream; nil without a sink
 	verifier    *verify.Verifier // nil if answers are not judged here
 	digest      func([]byte) string
+	guard       *dialing.Guard // of connections to engines
 
-	buildMu    sync.Mutex // one generation is built at a time; guards all below
-	cfg        *config.Config
+	buildMu    sync.Mutex     // one generation is built at a time; guards all below
+	cfg        *config.Config // in force, with the replicas that were found
+	listed     *config.Config // the same without them
 	generation uint64
 	outside    outside
 	server     *gateway.Server // nil before the first commit; set once
@@ -85,7 +98,7 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
 	if o.Source.Engines == nil {
 		o.Source.Engines = engine.AllKinds()
 	}
-	a := &App{Options: o, digest: digester(cfg.HashSeed), series: newSeries(o.Build)}
+	a := &App{Options: o, digest: digester(cfg.HashSeed), series: newSeries(o.Build), guard: new(dialing.Guard)}
 	hasher := kvpool.NewHasher(fabric.HashSeed(cfg))
 	a.tokens = tokenizers.New(hasher)
 	var err error
@@ -112,12 +125,16 @@ func newSeries(b Build) series {
 // openParts makes what outlives generations, after the fabric and the tokenizers.
 func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	via := crand.Text()
-	a.identities, a.watched = newIdentities(a, via), newWatched(cfg.Fleet)
-	a.tenancy = newTenancy(a.Log, cfg.Auth.Shared, cfg.Admin.Token)
 	if a.history, err = newHistory(a.Log, cfg); err != nil {
 		return err
 	}
+	a.revisions = newRevisions(a.history)
+	a.identities, a.watched = newIdentities(a, via), newWatched(cfg.Fleet)
+	a.tenancy = newTenancy(a.Log, cfg.Auth.Shared, cfg.Admin.Token)
+	a.sleepers = newSleepers(a)
 	a.replicas = newReplicas(cfg, a, via)
+	a.discovered = newDiscovered(a)
+	a.keepers = newKeepers(a.Log, a.replicas.residency)
 	a.specialists = newSpecialists(a, hasher)
 	if a.verifier, err = newVerifier(cfg, a.Log); err != nil {
 		return err
@@ -132,8 +149,12 @@ func (a *App) register() {
 	m.Register(a.series.classified, a.series.outside, collectors.Tokenizers{Of: a.tokens})
 	m.Register(a.fabric.Collectors()...)
 	m.Register(a.series.routes.Collectors()...)
+	m.Register(collectors.Adapters{Of: a.keepers.all})
 	m.Register(collectors.Pools{Fleet: a.replicas.fleet, Index: a.fabric.Index(), Guesses: a.fabric.Guesses(),
 		Profiles: a.specialists.profiles})
+	m.Register(collectors.Sleepers{States: a.sleepers.States})
+	m.Register(collectors.Discovery{Standings: a.discovered.standings,
+		Plan: func() *discovery.Plan { return a.discovered.plan.Load() }})
 	if a.tenancy.rates != nil {
 		m.Register(collectors.NewSharedRates(a.tenancy.rates.Away))
 	}
@@ -173,6 +194,9 @@ func (a *App) cleared(id index.HostID) {
 
 // release ends what is held outside of this process. Nothing is served any more.
 func (a *App) release() error {
+	if a.keepers != nil {
+		a.keepers.close()
+	}
 	if a.replicas != nil {
 		a.replicas.close()
 	}

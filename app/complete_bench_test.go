@@ -52,12 +52,16 @@ func BenchmarkComplete(b *testing.B) {
 }
 
 func benchComplete(b *testing.B, body []byte, fresh bool) {
-	handler := benchHandler(b)
+	benchRequests(b, benchHandler(b, benchConfig, benchEngine{}), "/v1/chat/completions", body, fresh)
+}
+
+// benchRequests sends a body to the path again and again; where it is to be fresh, with another number each time.
+func benchRequests(b *testing.B, handler http.Handler, path string, body []byte, fresh bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	mark := bytes.LastIndex(body, []byte("00000000"))
 	r := (&http.Request{
-		Method: "POST", URL: &url.URL{Path: "/v1/chat/completions"}, RequestURI: "/v1/chat/completions",
+		Method: "POST", URL: &url.URL{Path: path}, RequestURI: path,
 		Host: "127.0.0.1", ContentLength: int64(len(body)),
 		ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{"Content-Type": {"application/json"}, "Content-Length": {fmt.Sprint(len(body))}},
@@ -99,8 +103,8 @@ func benchBody(size int, stream bool) []byte {
 	return []byte(fmt.Sprintf(frame, half, half+strings.Repeat("x", room-2*len(half))))
 }
 
-func benchHandler(b *testing.B) http.Handler {
-	cfg, err := config.Parse("bench.yaml", []byte(benchConfig), config.Options{Presets: plugins.Presets()})
+func benchHandler(b *testing.B, file string, client engine.Client) http.Handler {
+	cfg, err := config.Parse("bench.yaml", []byte(file), config.Options{Presets: plugins.Presets()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -111,7 +115,7 @@ func benchHandler(b *testing.B) http.Handler {
 	b.Cleanup(func() { _ = a.Close() })
 	for _, rep := range a.Server().Runtime().Replicas {
 		if rep != nil {
-			rep.Client = benchEngine{}
+			rep.Client = client
 		}
 	}
 	return a.Server().DataHandler()

@@ -28,6 +28,10 @@ func TestAGatewayTellsEveryMetricThatIsLookedAt(t *testing.T) {
 			"review", "X-Deadline-Ms", "30000")
 		w.Post("/v1/outcomes", `{"receipt":"`+resp.Header.Get("X-Receipt-Id")+`","kind":"compile","pass":true}`)
 	}
+	for range 2 { // the second is a hit
+		w.Post("/v1/completions", `{"model":"debug","max_tokens":2,"prompt":"`+strings.Repeat("word ", 300)+`"}`)
+		eventually(t, "the answer is accounted for", w.Quiet)
+	}
 	for _, replica := range []string{"debug-0", "debug-1"} {
 		w.Fault(replica, `{"kind":"die_before_headers","times":2}`)
 	}

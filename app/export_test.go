@@ -8,6 +8,7 @@ import (
 
 	"octet/classifier"
 	"octet/config"
+	"octet/gateway/api"
 	"octet/gateway/tenant/sharedrates"
 	"octet/kvpool"
 	"octet/slo/verify"
@@ -50,3 +51,6 @@ func (a *App) Hasher() kvpool.Hasher { return a.specialists.hasher }
 func (a *App) Warn(replica string) bool {
 	return a.identities.warn(a.replicas.present()[replica].key.origin())
 }
+
+// Discovery returns what knows of replicas that no configuration lists.
+func (a *App) Discovery() api.Finder { return registry{a} }

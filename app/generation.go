@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"octet/app/discovery"
 	"octet/app/fabric"
 	"octet/app/pipeline"
 	"octet/classifier/remote"
@@ -18,7 +20,9 @@ import (
 
 // generation is what one configuration becomes.
 type generation struct {
-	cfg       *config.Config // as it was given
+	listed    *config.Config // as it was given
+	plan      *discovery.Plan
+	cfg       *config.Config // with the replicas that were found
 	found     *config.Config // with the kinds that engines have told
 	runtime   *ensemble.Runtime
 	outside   *remote.Service              // nil if no classifier is out of process
@@ -33,14 +37,12 @@ type generation struct {
 func (a *App) Apply(ctx context.Context, cfg *config.Config) error {
 	a.buildMu.Lock()
 	defer a.buildMu.Unlock()
-	return a.apply(ctx, cfg)
-}
-
-// rebuild applies the configuration in force once more, after an engine has told what was not known of it.
-func (a *App) rebuild(ctx context.Context) error {
-	a.buildMu.Lock()
-	defer a.buildMu.Unlock()
-	return a.apply(ctx, a.cfg)
+	listed := discovery.Listed(cfg)
+	err := a.apply(ctx, listed)
+	if errors.Is(err, fabric.ErrFull) && a.makeRoom(ctx) {
+		err = a.apply(ctx, listed)
+	}
+	return err
 }
 
 // declared returns a replica of the configuration in force and its specialist; nil if it has none of that name.
@@ -55,12 +57,14 @@ func (a *App) measureContexts() {
 	a.identities.measureContexts(a.cfg, a.replicas.present())
 }
 
-// apply needs buildMu.
-func (a *App) apply(ctx context.Context, cfg *config.Config) error {
-	g, err := a.build(ctx, cfg)
+// apply makes a generation of what is listed and what was found. It needs buildMu.
+func (a *App) apply(ctx context.Context, listed *config.Config) error {
+	plan := a.planned(listed)
+	g, err := a.build(ctx, plan.Config)
 	if err != nil {
 		return err
 	}
+	g.listed, g.plan = listed, plan
 	gone := a.commit(g)
 	a.replicas.retire(gone)
 	a.Log.Info("configuration in force", "generation", g.runtime.Generation, "specialists", len(g.runtime.Specialists),
@@ -123,14 +127,24 @@ func (a *App) commit(g *generation) (gone []*replica) {
 		g.runtime.Replicas[r.served.Host] = r.served
 		a.identities.warnOf(r.key)
 	}
+	a.replicas.guard.Allow(g.cfg.Fleet.Allowed())
 	a.replicas.fleet.Reconfigure(termsOf(g.cfg))
 	a.watched.change(g.cfg.Fleet)
 	gone = a.replicas.commit(g.replicas)
 	a.fabric.Commit(fabricGeneration(g))
 	g.edition.Commit(tokenizerSpecs(g, a.fabric.Scheme), int(g.found.Limits.TokenizerCache))
+	a.keepers.commit(g.found, g.replicas)
+	a.keepers.versions(g.runtime.Specialists)
+	a.keepers.numbers(g.replicas)
+	for i, sp := range g.runtime.Specialists {
+		sp.Hold = a.holdOf(g.found, &g.found.Specialists[i])
+	}
 	g.runtime.Seal()
-	a.history.probation.Declare(now, terms(g.cfg)...)
-	a.cfg = g.cfg
+	a.history.probation.Declare(now, a.keepers.terms(g.cfg)...)
+	a.revisions.commit(g.cfg, now)
+	a.cfg, a.listed = g.cfg, g.listed
+	a.discovered.sources.Follow(g.listed)
+	a.mark(g.plan)
 	a.tenancy.commit(g.cfg, g.runtime.Tenants)
 	a.history.saveProbation(a.cfg)
 	if a.server == nil {
@@ -138,6 +152,7 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	} else {
 		a.server.Serve(g.runtime)
 	}
+	a.sleepers.LookAll()
 	return gone
 }
 
@@ -146,7 +161,7 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 		Log: a.Log, Metrics: a.series.gateway, Index: a.fabric.Index(), Knowledge: a.fabric, Knobs: a.history.knobs,
 		Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
 		Via: a.replicas.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof,
-		Digest: a.digest, Probation: a.history.probation,
+		Digest: a.digest, Probation: a.history.probation, Finder: registry{a},
 		Front: front.Kind(cfg.Front),
 	}
 	if a.Source.Path != "" {

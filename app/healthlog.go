@@ -1,10 +1,7 @@
 package app
 
 import (
-	"errors"
 	"log/slog"
-	"net/http"
-	"strings"
 
 	"octet/engine/openai"
 	"octet/routing/fleet"
@@ -36,22 +33,15 @@ func logsWithdrawal(log *slog.Logger) func(*fleet.Replica, bool, string) {
 // its model.
 func (r *replica) logFailure(log *slog.Logger, err error) {
 	what := "probe failed"
-	if loading(err) {
+	if openai.IsLoading(err) {
 		what = "replica loads its model"
 	}
 	if was := r.failing.Swap(&what); was != nil && *was == what {
 		return
 	}
-	if loading(err) {
+	if openai.IsLoading(err) {
 		log.Info(what, "replica", r.key.name)
 		return
 	}
 	log.Warn(what, "replica", r.key.name, "error", err)
-}
-
-// loading returns true if an engine answers that its model is not loaded yet, as llama.cpp does.
-func loading(err error) bool {
-	var status *openai.StatusError
-	return errors.As(err, &status) && status.Status == http.StatusServiceUnavailable &&
-		strings.Contains(strings.ToLower(status.Message), "loading")
 }

@@ -18,9 +18,10 @@ type history struct {
 	knobs     *slo.Knobs
 	probation *slo.Probation
 
-	mu     sync.Mutex
-	boards map[string]board // by specialist; guarded by mu
-	books  map[string]books // by specialist; guarded by mu
+	mu        sync.Mutex
+	boards    map[string]board  // by specialist; guarded by mu
+	books     map[string]books  // by specialist; guarded by mu
+	revisions map[string]string // that are judged, by specialist; guarded by mu
 }
 
 // board is the windows of one specialist.
@@ -39,7 +40,8 @@ type books struct {
 }
 
 func newHistory(log *slog.Logger, cfg *config.Config) (*history, error) {
-	h := &history{log: log, boards: map[string]board{}, books: map[string]books{}}
+	h := &history{log: log, boards: map[string]board{}, books: map[string]books{},
+		revisions: map[string]string{}}
 	var err error
 	if h.knobs, err = slo.NewKnobs(nil, knobs(cfg)...); err != nil {
 		return nil, err

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"octet/config"
 	"octet/engine"
 	"octet/engine/openai"
+	"octet/internal/dialing"
 )
 
 // origin is where an engine serves a model.
@@ -21,7 +23,9 @@ type identities struct {
 	log      *slog.Logger
 	dial     Dialer
 	kinds    engine.Table
-	via      string   // what this gateway calls itself to engines
+	via      string // what this gateway calls itself to engines
+	guard    *dialing.Guard
+	weights  *revisions
 	contexts sync.Map // of *atomic.Int64: tokens that a request may hold, by specialist
 	told     sync.Map // of *atomic.Uint32: what engines have told to serve beside chat completions, by origin
 
@@ -32,8 +36,9 @@ type identities struct {
 }
 
 func newIdentities(a *App, via string) *identities {
-	return &identities{log: a.Log, dial: a.Dial, kinds: a.Source.Engines, via: via,
-		known: map[origin]openai.Identity{}, asked: map[origin]bool{}, warned: map[origin]bool{}}
+	return &identities{log: a.Log, dial: a.Dial, kinds: a.Source.Engines, via: via, guard: a.guard,
+		weights: a.revisions,
+		known:   map[origin]openai.Identity{}, asked: map[origin]bool{}, warned: map[origin]bool{}}
 }
 
 // of returns what the engine told last; false if it never did.
@@ -52,6 +57,7 @@ func (s *identities) current(o origin) bool {
 }
 
 func (s *identities) note(o origin, id openai.Identity) {
+	s.weights.note(o, id.Revision, time.Now())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known[o], s.asked[o] = id, true
@@ -144,7 +150,7 @@ func (s *identities) resolve(ctx context.Context, cfg *config.Config) *config.Co
 // ask asks one engine what it is, on a connection of its own.
 func (s *identities) ask(ctx context.Context, cfg *config.Config, rep *config.Replica) {
 	asked := clientConfig(cfg, rep)
-	asked.Engine, asked.Kinds, asked.Via = engine.Auto, s.kinds, s.via
+	asked.Engine, asked.Kinds, asked.Via, asked.Guard = engine.Auto, s.kinds, s.via, s.guard
 	client, err := openai.New(s.dial.reaching(rep.URL, asked))
 	if err != nil {
 		return // reconcile reports what is wrong with the URL

@@ -14,7 +14,7 @@ import (
 
 // reconcileGates has every Gate compare its model with the load that its engine tells, once every interval, until ctx
 // ends. An engine is asked again only after it has answered: a slow one is asked less often, and delays no other.
-func (s *replicas) reconcileGates(ctx context.Context, every, timeout time.Duration) {
+func (s *replicas) reconcileGates(ctx context.Context, k *keepers, every, timeout time.Duration) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	busy := map[*openai.Client]chan struct{}{}
@@ -32,6 +32,7 @@ func (s *replicas) reconcileGates(ctx context.Context, every, timeout time.Durat
 				m, err := scrape(ctx, client, timeout)
 				r.Gate.Reconcile(observed(m, err))
 				r.Fleet.Reports(reported(m, err, r.Gate.Stats().Running))
+				k.report(r, m, err)
 			})
 		}
 		busy = open
@@ -87,5 +88,13 @@ func reported(m openai.Metrics, err error, ours int) *fleet.Reported {
 		KVUsage: m.KVUsage, HasUsage: m.Has(openai.HasKVUsage),
 		HasAdapters: m.Has(openai.HasAdapters), MaxAdapters: m.MaxAdapters, RunningAdapters: m.RunningAdapters,
 		WaitingAdapters: m.WaitingAdapters,
+	}
+}
+
+// report tells the keeper of a replica's adapters what the engine says of them.
+func (k *keepers) report(r *ensemble.Replica, m openai.Metrics, err error) {
+	keeper := k.of(r.Fleet.Spec().Specialist)
+	if err == nil && keeper != nil && m.Has(openai.HasAdapters) {
+		keeper.Runs(uint16(r.Host), m.RunningAdapters, m.MaxAdapters)
 	}
 }

@@ -18,8 +18,9 @@ func probationOf(cfg *config.Config) ensemble.Probation {
 	return ensemble.Probation{ShadowThreshold: p.ShadowThreshold, Share: p.Share}
 }
 
-// terms returns the specialists and adapters of a configuration, as probation takes them.
-func terms(cfg *config.Config) []slo.Term {
+// terms returns the specialists and adapters of a configuration, as probation takes them: adapters with the version
+// that requests are sent to, which may be another one than is declared as long as that is not loaded.
+func (k *keepers) terms(cfg *config.Config) []slo.Term {
 	var all []slo.Term
 	for _, sp := range cfg.Specialists {
 		c := sp.SLO.Correctness
@@ -27,11 +28,31 @@ func terms(cfg *config.Config) []slo.Term {
 			Floor: c.Floor}
 		all = append(all, t)
 		for _, a := range sp.Adapters {
-			t.Adapter, t.Version = a.Name, a.Version
+			in := k.inForce(sp.Name, a)
+			t.Adapter, t.Version, t.Revision = a.Name, in.Version, in.Path
 			all = append(all, t)
 		}
 	}
 	return all
+}
+
+// inForce returns the edition of an adapter that requests are sent to, as it is declared.
+func (k *keepers) inForce(specialist string, a config.Adapter) config.Adapter {
+	if keeper := k.of(specialist); keeper != nil {
+		if in, known := keeper.InForce(a.Name); known {
+			return config.Adapter{Name: in.Name, Path: in.Path, Version: in.Version, Replicas: in.Replicas}
+		}
+	}
+	return a
+}
+
+// versions has specialists tell the versions of their adapters that requests are sent to.
+func (k *keepers) versions(specialists []*ensemble.Specialist) {
+	for _, sp := range specialists {
+		for name, declared := range sp.Versions {
+			sp.Versions[name] = k.inForce(sp.Name, config.Adapter{Name: name, Version: declared}).Version
+		}
+	}
 }
 
 func adapterVersions(sp *config.Specialist) map[string]string {

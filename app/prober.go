@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"octet/config"
 	"octet/engine"
@@ -39,14 +38,28 @@ func (p prober) Probe(ctx context.Context, member *fleet.Replica) error {
 	if err != nil {
 		p.app.tokens.Checks().Away(name)
 		p.app.identities.away(r.key.origin())
+		r.client.Away()
+		p.app.revisions.away(r.key.origin())
 		r.logFailure(p.app.Log, err)
+		switch {
+		case openai.IsLoading(err):
+			member.Says(fleet.Loading)
+		case member.Said() == fleet.Asleep && !r.client.TellsSleep():
+			member.Says(fleet.Serving) // it is awake if it has started anew
+		}
+		r.client.Away()
 		if !member.Healthy() {
 			p.app.fabric.Feed().Release(name)
+			p.adaptersLost(r)
 		}
 		return err
 	}
 	r.failing.Store(nil)
 	p.learn(ctx, r)
+	p.stands(ctx, member, r)
+	if !r.known.Swap(true) {
+		p.app.sleepers.Look(r.key.specialist)
+	}
 	return nil
 }
 
@@ -59,14 +72,15 @@ func (p prober) learn(ctx context.Context, r *replica) {
 	if !p.app.identities.current(r.key.origin()) {
 		p.learnKind(ctx, rep, r)
 	}
+	p.learnRevision(ctx, r)
 	if r.blocks == 0 {
 		if blocks := reportedBlocks(ctx, r.client, r.key.blockSize); blocks > 0 {
-			p.fit(ctx, r, blocks)
+			p.fit(r, blocks)
 		}
 	}
 	p.app.tokens.Compare(ctx, r.key.specialist, r.key.name, p.app.Log)
-	if len(sp.Adapters) > 0 {
-		p.learnAdapters(ctx, sp.Adapters, r)
+	if keeper := p.app.keepers.of(sp.Name); keeper != nil {
+		keeper.Observe(ctx, uint16(r.served.Host))
 	}
 }
 
@@ -81,47 +95,22 @@ func (p prober) learnKind(ctx context.Context, rep *config.Replica, r *replica) 
 	p.app.measureContexts()
 	if rep.Engine == engine.Auto && id.Kind != r.key.kind() {
 		p.app.Log.Info("engine found out", "replica", r.key.name, "engine", id.Kind)
-		p.rebuild(ctx, "engine found out", r.key.name)
+		p.app.discovered.rebuild()
 		return
 	}
 	p.app.identities.warnOf(r.key)
 }
 
 // fit gives a replica a Gate of the size that its engine has told. Requests at the old one end there.
-func (p prober) fit(ctx context.Context, r *replica, blocks int) {
+func (p prober) fit(r *replica, blocks int) {
 	p.app.replicas.report(r, blocks)
 	p.app.Log.Info("engine told its pool", "replica", r.key.name, "blocks", blocks)
-	p.rebuild(ctx, "fit", r.key.name)
+	p.app.discovered.rebuild()
 }
 
-// rebuild has what an engine has told taken over by a new generation of the same configuration.
-func (p prober) rebuild(ctx context.Context, why, replica string) {
-	if err := p.app.rebuild(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		p.app.Log.Warn(why, "replica", replica, "error", err)
-	}
-}
-
-// learnAdapters notes which of the specialist's adapters the engine serves, and has it load those that have a path.
-func (p prober) learnAdapters(ctx context.Context, adapters []config.Adapter, r *replica) {
-	models, err := r.client.Models(ctx)
-	if err != nil {
-		return // the next probe asks again
-	}
-	var loaded []string
-	for _, a := range adapters {
-		has := slices.ContainsFunc(models, func(m openai.Model) bool { return m.ID == a.Name })
-		if !has && a.Path != "" {
-			err := r.client.LoadAdapter(ctx, openai.Adapter{Name: a.Name, Path: a.Path})
-			has = err == nil
-			if err != nil && !errors.Is(err, openai.ErrUnsupported) {
-				p.app.Log.Warn("adapter not loaded", "replica", r.key.name, "adapter", a.Name, "error", err)
-			}
-		}
-		if has {
-			loaded = append(loaded, a.Name)
-		}
-	}
-	if err := p.app.replicas.serveAdapters(r, loaded); err != nil {
-		p.app.Log.Warn("adapters", "replica", r.key.name, "error", err)
+// adaptersLost notes that it is not known what an engine has loaded: it does not answer.
+func (p prober) adaptersLost(r *replica) {
+	if keeper := p.app.keepers.of(r.key.specialist); keeper != nil {
+		keeper.Down(uint16(r.served.Host))
 	}
 }

@@ -32,6 +32,8 @@ type replica struct {
 	bounds  gateBounds
 	events  *config.ReplicaEvents // nil if it has no source of its own
 	hashes  fabric.Hashes         // of its engine; zero if not known
+	known   atomic.Bool           // a probe has found it good
+	stands  fleet.Standing        // what its engine said of itself when the replica was new
 	// reported is what the engine told of its pool after the start; guarded by replicas.mu, used by the next
 	// generation.
 	reported int

@@ -18,6 +18,7 @@ import (
 	"octet/gateway/intake"
 	"octet/gateway/metrics"
 	"octet/internal/contain"
+	"octet/internal/dialing"
 	"octet/internal/http1/poll"
 	"octet/routing/fleet"
 	"octet/scheduler/gate"
@@ -35,6 +36,7 @@ type replicas struct {
 	dial       Dialer
 	kinds      engine.Table
 	via        string // what this gateway calls itself to engines
+	guard      *dialing.Guard
 	checks     *tokenizers.Checks
 	identities *identities
 	forget     func(replica string)    // drops the metrics of a replica that has gone
@@ -49,10 +51,11 @@ type replicas struct {
 func newReplicas(cfg *config.Config, a *App, via string) *replicas {
 	return &replicas{
 		fabric: a.fabric,
-		fleet: fleet.New(fleet.WithTerms(termsOf(cfg)), fleet.WithHealthChange(logsHealth(a.Log)),
-			fleet.WithWithdrawal(logsWithdrawal(a.Log))),
+		fleet: fleet.New(fleet.WithTerms(termsOf(cfg)), fleet.WithHealthChange(a.onHealth),
+			fleet.WithWithdrawal(a.onWithdrawal)),
 		residency: adapters.NewResidency(adapters.Bounds{}), loops: poll.Loops{Panics: contain.Report},
-		dial: a.Dial, kinds: a.Source.Engines, via: via, checks: a.tokens.Checks(),
+		guard: a.guard,
+		dial:  a.Dial, kinds: a.Source.Engines, via: via, checks: a.tokens.Checks(),
 		identities: a.identities, forget: a.series.routes.Forget, weight: a.tenancy.weight,
 		promised: func(sp string) func(int, time.Time) float64 { return a.history.booksOf(sp).full.Expected },
 		all:      map[string]*replica{},
@@ -107,6 +110,7 @@ func (s *replicas) replica(cfg *config.Config, sp *config.Specialist, rep *confi
 		hashes: fabric.EngineHashes(sp, rep)}
 	r.served = s.servedAs(r, rep)
 	if old != nil && old.key == key {
+		r.known.Store(old.known.Load())
 		r.client, r.served.Client, r.served.Host, r.served.Accuracy = old.client, old.client, old.served.Host,
 			old.served.Accuracy
 		if blocks == 0 {
@@ -115,7 +119,7 @@ func (s *replicas) replica(cfg *config.Config, sp *config.Specialist, rep *confi
 		return r, nil
 	}
 	client := clientConfig(cfg, rep)
-	client.Kinds, client.Loops, client.Via = s.kinds, &s.loops, s.via
+	client.Kinds, client.Loops, client.Via, client.Guard = s.kinds, &s.loops, s.via, s.guard
 	if r.client, err = openai.New(s.dial.reaching(rep.URL, client)); err != nil {
 		return nil, err
 	}
@@ -130,17 +134,18 @@ func (s *replicas) replica(cfg *config.Config, sp *config.Specialist, rep *confi
 func (s *replicas) servedAs(r *replica, rep *config.Replica) *ensemble.Replica {
 	kind, _ := s.kinds.Named(r.key.kind())
 	return &ensemble.Replica{
-		MaxWaiting: r.bounds.maxWaiting,
-		Name:       rep.Name, Model: rep.Model, Kind: kind, APIKey: rep.APIKey,
+		MaxWaiting: r.bounds.maxWaiting, Source: rep.Source,
+		Name: rep.Name, Model: rep.Model, Kind: kind, APIKey: rep.APIKey,
 		ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
 		PrefillHeader: rep.PrefillHeader, PassUnknown: passesUnknown(rep, &kind), Opaque: opaque(rep.Name),
-		Doors:         s.identities.doors(rep, &kind),
+		Doors: s.identities.doors(rep, &kind), Weights: s.identities.weights.of(r.key.origin()),
 		Contradiction: func() string { return s.identities.contradiction(r.key) },
 		Tokens:        func() ensemble.TokenCheck { return ensemble.TokenCheck(s.checks.Of(rep.Name)) },
 	}
 }
 
-// probePools asks the engines of new replicas for the size of their pools where the configuration does not tell it.
+// probePools asks the engines of new replicas whether they serve, and for the size of their pools where the
+// configuration does not tell it.
 // Engines that do not answer in time are asked again by their probes; until then only their running requests are
 // counted.
 func probePools(ctx context.Context, fresh []*replica) {
@@ -151,6 +156,7 @@ func probePools(ctx context.Context, fresh []*replica) {
 		if r.blocks == 0 {
 			asking.Go(func() { r.blocks = reportedBlocks(ctx, r.client, r.key.blockSize) })
 		}
+		asking.Go(func() { r.stands = standing(ctx, r) })
 	}
 	asking.Wait()
 }
@@ -192,6 +198,9 @@ func (s *replicas) register(cfg *config.Config, r *replica) error {
 		return err
 	}
 	r.served.Fleet = member
+	if r.stands != fleet.Serving {
+		member.Says(r.stands)
+	}
 	gate := r.served.Gate
 	member.SampleFrom(func() fleet.Load { return loadOf(gate.Stats(), member.Reported()) })
 	member.QueueFrom(func() (int, bool) { return member.Reported().Waiting, gate.Preempting() })
@@ -231,6 +240,7 @@ func (s *replicas) retire(gone []*replica) {
 			s.fleet.Remove(r.key.name)
 			s.forget(r.key.name)
 		}
+		_ = r.client.Close() // idle connections only: requests that run on it go on
 		s.residency.Forget(uint16(r.served.Host))
 		s.fabric.Retire(r.key.name, r.served.Host)
 	}
@@ -256,17 +266,6 @@ func (s *replicas) reportedBy(r *replica) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return r.reported
-}
-
-// serveAdapters notes the adapters that an engine has loaded, unless the replica is not present any more: its slot may
-// be another's.
-func (s *replicas) serveAdapters(asked *replica, loaded []string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now := s.all[asked.key.name]; now == nil || now.client != asked.client {
-		return nil
-	}
-	return s.residency.Replace(uint16(asked.served.Host), loaded)
 }
 
 // close ends the connections to engines.

@@ -36,19 +36,29 @@ func (a *App) Serve(ctx context.Context, data, admin net.Listener) error {
 }
 
 // Start begins what runs beside requests: probes, cache events, saving to files, watching the configuration. It goes on
-// during a drain, until Close. A second call does nothing.
+// during a drain, until Close. A second call does nothing. Start waits for what sources of replicas find first, for
+// firstLook at most.
 func (a *App) Start() error {
+	begun, err := a.start()
+	if begun && err == nil {
+		a.lookFirst()
+	}
+	return err
+}
+
+// start returns false if it was called before.
+func (a *App) start() (begun bool, err error) {
 	a.buildMu.Lock()
 	defer a.buildMu.Unlock()
 	if a.stop != nil {
-		return nil
+		return false, nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cfg, running := a.cfg, new(sync.WaitGroup)
 	unplug, err := a.startEvents(ctx, running)
 	if err != nil {
 		cancel()
-		return err
+		return false, err
 	}
 	a.history.recall(cfg.Outcomes.File)
 	running.Go(func() { a.history.remember(ctx, cfg.Outcomes) })
@@ -57,6 +67,9 @@ func (a *App) Start() error {
 		running.Go(func() { a.verifier.Run(ctx) })
 	}
 	running.Go(func() { a.watchFleet(ctx) })
+	running.Go(func() { a.discover(ctx) })
+	running.Go(func() { a.keepAdapters(ctx) })
+	running.Go(func() { a.sleepers.Run(ctx) })
 	running.Go(func() { a.tokens.Checks().Run(ctx, a.Log) })
 	if a.Source.Path != "" {
 		running.Go(func() { a.follow(ctx) })
@@ -66,7 +79,7 @@ func (a *App) Start() error {
 		unplug()
 		running.Wait()
 	}
-	return nil
+	return true, nil
 }
 
 // startEvents begins to take cache events in: the configured ones, or those of Options.Events.

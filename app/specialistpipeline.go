@@ -70,6 +70,18 @@ func (p *specialistPipeline) Tiers(v routing.View, host index.HostID, blocks int
 	return held
 }
 
+// Foretell implements ensemble.Evidence.
+func (p *specialistPipeline) Foretell(v routing.View, host index.HostID, believed int) (known, all int) {
+	return p.shared.beliefs.Foretell(plugins.BlockHashes.Get(v), host, believed)
+}
+
+// Delivered implements ensemble.Evidence.
+func (p *specialistPipeline) Delivered(r *ensemble.Replica, known, all, delivered int) {
+	if !r.Fleet.Departed() {
+		p.shared.beliefs.Delivered(r.Host, known, all, delivered)
+	}
+}
+
 // Routed implements ensemble.Insight: it notes which prompt a replica is sent. If the replica's slot has been given
 // away meanwhile, all guesses of the slot are dropped: nothing of one replica is believed of the next.
 func (p *specialistPipeline) Routed(v routing.View, r *ensemble.Replica, now time.Time) {
@@ -77,6 +89,9 @@ func (p *specialistPipeline) Routed(v routing.View, r *ensemble.Replica, now tim
 		return
 	}
 	chain := plugins.BlockHashes.Get(v)
+	if !plugins.Chunks.Get(v) {
+		p.shared.beliefs.Owe(r.Host, chain, now)
+	}
 	p.shared.beliefs.Routed(r.Host, chain, now)
 	if f := v.Facts(); p.scheme != nil && !plugins.Chunks.Get(v) && p.scheme.Knows(f.Adapter, f.Salt) {
 		p.shared.beliefs.Expect(r.Host, chain, now)

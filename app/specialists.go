@@ -29,6 +29,7 @@ type specialists struct {
 	guesses   *approx.Index
 	beliefs   *belief.Beliefs
 	residency *adapters.Residency
+	keepers   *keepers
 	routes    *collectors.Routes
 	sessions  *plugins.Sessions
 	context   func(specialist string) *atomic.Int64 // tokens that a request may hold
@@ -41,7 +42,7 @@ type specialists struct {
 func newSpecialists(a *App, hasher kvpool.Hasher) *specialists {
 	s := &specialists{
 		started: time.Now(), hasher: hasher, index: a.fabric.Index(), guesses: a.fabric.Guesses(),
-		beliefs: a.fabric.Beliefs(), residency: a.replicas.residency, routes: a.series.routes,
+		beliefs: a.fabric.Beliefs(), residency: a.replicas.residency, keepers: a.keepers, routes: a.series.routes,
 		sessions: plugins.NewSessions(0), context: a.identities.contextOf, books: a.history.booksOf,
 		scheme: a.fabric.Scheme,
 	}
@@ -54,7 +55,7 @@ func (s *specialists) pipelinesOf(cfg *config.Config, prompts *tokenizers.Editio
 	error) {
 	return pipeline.Build(cfg, plugins.Registry(plugins.Deps{
 		Index: s.beliefs, Tiers: s.beliefs, Guesses: s.guesses, Hasher: s.hasher, Tokenizer: prompts,
-		Adapters: serving{s.residency}, Resident: s.residency,
+		Adapters: s.keepers, Resident: s.residency,
 		Sessions: s.sessions, Seed: uint64(s.started.UnixNano()),
 	}))
 }
@@ -77,10 +78,10 @@ func (s *specialists) specialist(sp *config.Specialist, p pipeline.Pipeline, b b
 	return &ensemble.Specialist{
 		Name: sp.Name, BlockSize: sp.BlockSize, Context: s.context(sp.Name).Load, Draft: sp.Scheduler.SpeculativeWindow,
 		Images: slices.Contains(sp.Modalities, "image"), PerImage: sp.ImageTokens,
-		Adapters: adapterNames(*sp), Created: s.started.Unix(),
+		Adapters: adapterNames(*sp), Keeper: s.keepers.need(sp), Created: s.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
 		Board: b.board, Load: b.load, Away: away.full, Shed: away.shed, Aging: sp.Scheduler.Aging, Workflow: p.Workflow,
-		Pipeline: serving, Insight: serving,
+		Pipeline: serving, Insight: serving, Evidence: serving,
 	}
 }
 
@@ -92,19 +93,4 @@ func (s *specialists) profiles() map[string][]*routing.Profile {
 		all[specialist] = p.Profiles
 	}
 	return all
-}
-
-// serving answers the adapter filter: the replicas that have the adapter loaded; all, if none is known to.
-type serving struct{ residency *adapters.Residency }
-
-// Serving implements plugins.Adapters.
-func (s serving) Serving(_, adapter string, among index.HostBitmap) index.HostBitmap {
-	var loaded index.HostBitmap
-	for _, host := range s.residency.LoadedOn(adapter) {
-		loaded.Set(index.HostID(host))
-	}
-	if loaded = loaded.And(among); loaded.Empty() {
-		return among
-	}
-	return loaded
 }

@@ -43,10 +43,14 @@ func tokenizerSpecs(g *generation, scheme func(fabric.Hashes) *enginehash.Scheme
 	specs := make([]tokenizers.Spec, len(g.found.Specialists))
 	for i := range g.found.Specialists {
 		sp := &g.found.Specialists[i]
+		first, model := &engine.Kind{}, sp.Name // of a specialist without a replica
+		if len(sp.Replicas) > 0 {
+			first, model = &g.replicas[sp.Replicas[0].Name].served.Kind, sp.Replicas[0].Model
+		}
 		s := tokenizers.Spec{
-			Specialist: sp.Name, Source: sourceOf(sp, &g.replicas[sp.Replicas[0].Name].served.Kind),
+			Specialist: sp.Name, Source: sourceOf(sp, first),
 			Local:  g.locals[sp.Name],
-			Scheme: scheme(fabric.PromptHashes(sp)), Model: sp.Replicas[0].Model,
+			Scheme: scheme(fabric.PromptHashes(sp)), Model: model,
 			Timeout: sp.TokenizerTimeout, CheckShare: sp.TokenizerCheck,
 		}
 		for j := range sp.Replicas {

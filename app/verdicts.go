@@ -74,6 +74,7 @@ func (h *history) loadVerdicts(path string) (n int, err error) {
 		if s.Weights != nil && *s.Weights != b.version {
 			h.drop(name, *s.Weights, b, now)
 		}
+		b.board.Breaker().Revise(now, h.revisions[name])
 		n++
 	}
 	return n, nil

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"math/rand/v2"
+	"reflect"
 	"sync"
 
 	"octet/config"
@@ -22,7 +23,7 @@ func newWatched(f config.Fleet) *watched { return &watched{now: f, changed: make
 func (w *watched) change(f config.Fleet) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.now == f {
+	if reflect.DeepEqual(w.now, f) {
 		return
 	}
 	w.now = f
@@ -56,7 +57,7 @@ func (a *App) watchBy(ctx context.Context, f config.Fleet, changed <-chan struct
 		Timeout: f.ProbeTimeout, Unhealthy: f.UnhealthyAfter, HealthyAfter: f.HealthyAfter,
 	}
 	running.Go(func() { monitor.Run(ctx) })
-	running.Go(func() { a.replicas.reconcileGates(ctx, f.ScrapeInterval, f.ProbeTimeout) })
+	running.Go(func() { a.replicas.reconcileGates(ctx, a.keepers, f.ScrapeInterval, f.ProbeTimeout) })
 	select {
 	case <-changed:
 	case <-ctx.Done():

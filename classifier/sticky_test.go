@@ -48,3 +48,13 @@ func TestAConversationStaysUnlessTheGainExceedsTheCost(t *testing.T) {
 		}
 	}
 }
+
+// MEGA-68: no way to another specialist drops the adapter.
+func TestAVerdictForAnotherSpecialistKeepsTheAdapter(t *testing.T) {
+	v := Verdict{Specialist: "debug", Adapter: "gdb", Confidence: 0.1, Second: "stl", SecondViable: true}
+	diverted, ok := v.Divert(0.5)
+	second, viable := v.SecondChoice()
+	if !ok || !viable || diverted.Adapter != "gdb" || second.Adapter != "gdb" || v.InPlace("stl").Adapter != "gdb" {
+		t.Errorf("%+v, %+v, %+v", diverted, second, v.InPlace("stl"))
+	}
+}

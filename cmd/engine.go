@@ -72,6 +72,8 @@ func (f *engineFlags) defineEngine(flags *pflag.FlagSet) {
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:9001", "address to serve on; port 0 picks a free one")
 	flags.StringVar(&f.config.Name, "name", "", "the replica's name in its events (default: the model's)")
 	flags.StringVar(&f.config.Model, "model", "emulated", "the base model's name")
+	flags.StringVar(&f.config.Weights, "weights", "",
+		"the path that it says its model was loaded from (default: the model's name)")
 	flags.IntVar(&f.config.BlockSize, "block-size", 16, "tokens a KV block")
 	flags.IntVar(&f.config.Blocks, "blocks", 4096, "KV blocks in the pool")
 	flags.IntVar(&f.config.MaxRunning, "max-running", 64, "sequences in one batch")
@@ -101,8 +103,13 @@ func (f *engineFlags) defineEngine(flags *pflag.FlagSet) {
 		"how long the engine that a request's X-Prefiller-Host-Port names may take")
 	flags.StringSliceVar(&f.config.Doors, "doors", nil,
 		"surfaces beside chat completions that it serves itself: messages, responses (default none)")
+	flags.DurationVar(&f.config.LoadTime, "load-time", 0, "how long it takes to wake after /sleep")
+	flags.BoolVar(&f.config.Boots, "boots", false, "its model is loaded after --load-time only")
+	flags.BoolVar(&f.config.Asleep, "asleep", false, "it sleeps from the start")
 	flags.StringSliceVar(&f.config.Adapters, "adapter", nil,
 		"LoRA adapter that is loaded from the start; may be repeated")
+	flags.IntVar(&f.config.AdapterSlots, "adapter-slots", 256, "LoRA adapters that may be loaded at once")
+	flags.DurationVar(&f.config.AdapterLoad, "adapter-load", 0, "time that the load of a LoRA adapter takes")
 	flags.Uint64Var(&f.config.Seed, "seed", 0, "of its block hashes and prose")
 }
 

@@ -185,7 +185,11 @@ func printCandidates(w io.Writer, trace *routing.Trace) {
 	columns := append([]string{"candidate", "removed by"}, scorers...)
 	fmt.Fprintf(w, "%s\ttotal\n", strings.Join(columns, "\t"))
 	for _, c := range trace.Candidates {
-		fmt.Fprintf(w, "%s\t%s", c.Replica, c.RemovedBy)
+		by := c.RemovedBy
+		if c.Why != "" {
+			by += ": " + c.Why
+		}
+		fmt.Fprintf(w, "%s\t%s", c.Replica, by)
 		for _, name := range scorers {
 			fmt.Fprintf(w, "\t%s", score(c.Scores, name))
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -24,19 +25,26 @@ func checkSpecialist(c *Config, i int, r *report, kinds engine.Table) {
 	for j, a := range s.Adapters {
 		adapters.take(a.Name, item(path+".adapters", j)+".name")
 	}
-	for j, rep := range s.Replicas {
-		if len(rep.Doors) > 1 && slices.Contains(rep.Doors, engine.AutoDoors) {
-			r.addAt(item(path+".replicas", j)+".doors", CodeConflict, "auto stands alone")
-		}
-		if rep.PrefillHeader && rep.Role != "decode" && rep.Role != "both" {
-			r.addAt(item(path+".replicas", j)+".prefill_header", CodeConflict,
-				"a replica of role %s answers nobody: who answers has its prompts computed elsewhere", rep.Role)
-		}
+	for j := range s.Replicas {
+		checkReplica(s, &s.Replicas[j], item(path+".replicas", j), r, kinds)
 	}
-	checkHashes(s, path, r, kinds)
+	checkDiscover(s, path, r, kinds)
+	checkHashes(s, path, r)
 	checkHBM(s, path+".hbm", r)
 	checkRoles(s, path, r)
 	checkEscalation(s.SLO.Escalation, path+".slo.escalation", r)
+}
+
+// checkReplica notes what a replica's keys say against each other, and against those of its specialist.
+func checkReplica(s *Specialist, rep *Replica, path string, r *report, kinds engine.Table) {
+	if len(rep.Doors) > 1 && slices.Contains(rep.Doors, engine.AutoDoors) {
+		r.addAt(path+".doors", CodeConflict, "auto stands alone")
+	}
+	if rep.PrefillHeader && rep.Role != "decode" && rep.Role != "both" {
+		r.addAt(path+".prefill_header", CodeConflict,
+			"a replica of role %s answers nobody: who answers has its prompts computed elsewhere", rep.Role)
+	}
+	checkReplicaHashes(s, rep, path, r, kinds)
 }
 
 // checkEscalation notes steps that would be left as soon as they are entered, or entered in the wrong order.
@@ -73,7 +81,7 @@ func checkRoles(s *Specialist, path string, r *report) {
 		return slices.ContainsFunc(s.Replicas, func(r Replica) bool { return r.Role == role })
 	}
 	switch prefill, decode := has("prefill"), has("decode"); {
-	case len(s.Replicas) == 0 || has("both"):
+	case len(s.Replicas) == 0 || has("both") || s.Discover != nil: // the other half may be found
 	case !decode && prefill:
 		r.addAt(path+".replicas", CodeConflict, "every replica of %s is for prefill: none could answer", s.Name)
 	case !prefill && decode:
@@ -92,31 +100,48 @@ func checkRoles(s *Specialist, path string, r *report) {
 func checkReplicas(c *Config, r *report) {
 	specialists, replicas, urls := newNames(r, CodeDuplicateName), newNames(r, CodeDuplicateName),
 		newNames(r, CodeDuplicateURL)
-	total := 0
+	total, allowed := 0, c.Fleet.Allowed()
 	for i, s := range c.Specialists {
-		path := item("specialists", i)
-		specialists.take(s.Name, path+".name")
-		for j, replica := range s.Replicas {
-			where := item(path+".replicas", j)
-			replicas.take(replica.Name, where+".name")
-			urls.take(sameURL(replica.URL), where+".url")
-			for _, own := range []string{c.Listen.Data, c.Listen.Admin} {
-				if leadsTo(replica.URL, own) {
-					r.addAt(where+".url", CodeConflict,
-						"%q is this gateway's own address %s: a request would come back for ever", clip(replica.URL),
-						clip(own))
+		specialists.take(s.Name, item("specialists", i)+".name")
+	}
+	each := func(where string, replica *Replica) {
+		replicas.take(replica.Name, where+".name")
+		urls.take(SameURL(replica.URL), where+".url")
+		checkURL(c, replica.URL, where+".url", allowed, r)
+		if total++; total == MaxReplicas+1 {
+			r.addAt(where, CodeTooMany,
+				"one gateway can tell %d replicas apart; further ones need a gateway of their own", MaxReplicas)
+		}
+	}
+	for _, found := range []bool{false, true} { // a replica that the file lists is at fault for none that was found
+		for i := range c.Specialists {
+			for j := range c.Specialists[i].Replicas {
+				if rep := &c.Specialists[i].Replicas[j]; found == (rep.Source != "") {
+					each(item(item("specialists", i)+".replicas", j), rep)
 				}
 			}
-			if total++; total == MaxReplicas+1 {
-				r.addAt(where, CodeTooMany,
-					"one gateway can tell %d replicas apart; further ones need a gateway of their own", MaxReplicas)
-			}
+		}
+	}
+	if n := len(c.Fleet.AllowAddresses); n > maxAllowed {
+		r.addAt("fleet.allow_addresses", CodeTooMany, "%d prefixes, at most %d", n, maxAllowed)
+	}
+}
+
+// checkURL notes a replica at an address that no replica can have.
+func checkURL(c *Config, at, path string, allowed []netip.Prefix, r *report) {
+	if p := linkLocalURL(at, allowed); p != nil && formReplicaURL(at) == nil {
+		r.addAt(path, p.code, "%s", p.message)
+	}
+	for _, own := range []string{c.Listen.Data, c.Listen.Admin} {
+		if leadsTo(at, own) {
+			r.addAt(path, CodeConflict, "%q is this gateway's own address %s: a request would come back for ever",
+				clip(at), clip(own))
 		}
 	}
 }
 
-// sameURL is a replica's URL in a form that two spellings of one address share.
-func sameURL(text string) string {
+// SameURL returns a replica's URL in a form that two spellings of one address share.
+func SameURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return text

@@ -7,33 +7,34 @@ import (
 )
 
 // checkHashes notes hash schemes that no engine of a specialist could have, or that could meet nothing.
-func checkHashes(s *Specialist, path string, r *report, kinds engine.Table) {
+func checkHashes(s *Specialist, path string, r *report) {
 	checkScheme(s.HashScheme, s.HashSeed, "octet", path, r)
 	if s.HashScheme != "octet" && s.Tokenizer == "none" {
 		r.addAt(path+".tokenizer", CodeConflict,
 			"chunks of text have none of the hashes that engines give to tokens: hash_scheme %s needs a tokenizer",
 			s.HashScheme)
 	}
-	for j := range s.Replicas {
-		rep, at := &s.Replicas[j], item(path+".replicas", j)
-		kind, _ := kinds.Named(rep.Engine) // the zero Kind for auto
-		if wrongEngine(s.HashScheme, kind.Hashes) {
-			r.addAt(at+".engine", CodeConflict, "%s does not hash as hash_scheme %s of its specialist says", rep.Engine,
-				s.HashScheme)
-		}
-		if rep.Events == nil {
-			continue
-		}
-		checkScheme(rep.Events.HashScheme, rep.Events.HashSeed, "unknown", at+".events", r)
-		switch {
-		case rep.Events.HashScheme == "unknown":
-		case wrongEngine(rep.Events.HashScheme, kind.Hashes):
-			r.addAt(at+".events.hash_scheme", CodeConflict, "%s does not hash so", rep.Engine)
-		case s.HashScheme != "octet" && (rep.Events.HashScheme != s.HashScheme || rep.Events.HashSeed != s.HashSeed):
-			r.addAt(at+".events.hash_scheme", CodeConflict,
-				"prompts are hashed by another scheme or seed: hash_scheme and hash_seed of the specialist hold for "+
-					"all its replicas")
-		}
+}
+
+// checkReplicaHashes notes an engine that does not hash as its specialist's prompts are hashed.
+func checkReplicaHashes(s *Specialist, rep *Replica, at string, r *report, kinds engine.Table) {
+	kind, _ := kinds.Named(rep.Engine) // the zero Kind for auto
+	if wrongEngine(s.HashScheme, kind.Hashes) {
+		r.addAt(at+".engine", CodeConflict, "%s does not hash as hash_scheme %s of its specialist says", rep.Engine,
+			s.HashScheme)
+	}
+	if rep.Events == nil {
+		return
+	}
+	checkScheme(rep.Events.HashScheme, rep.Events.HashSeed, "unknown", at+".events", r)
+	switch {
+	case rep.Events.HashScheme == "unknown":
+	case wrongEngine(rep.Events.HashScheme, kind.Hashes):
+		r.addAt(at+".events.hash_scheme", CodeConflict, "%s does not hash so", rep.Engine)
+	case s.HashScheme != "octet" && (rep.Events.HashScheme != s.HashScheme || rep.Events.HashSeed != s.HashSeed):
+		r.addAt(at+".events.hash_scheme", CodeConflict,
+			"prompts are hashed by another scheme or seed: hash_scheme and hash_seed of the specialist hold for "+
+				"all its replicas")
 	}
 }
 

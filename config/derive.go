@@ -2,8 +2,10 @@ package config
 
 import (
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"octet/engine"
 )
@@ -39,11 +41,15 @@ func (c *Config) derive(r *report) {
 	if c.Router.Classifier.HTTP.Timeout == 0 {
 		c.Router.Classifier.HTTP.Timeout = c.Router.Classifier.Timeout
 	}
+	if !r.given("router.probation.settled") {
+		c.Router.Probation.Settled = c.Router.Probation.File == ""
+	}
 	if c.Router.Fallback == "" && len(c.Specialists) > 0 {
 		c.Router.Fallback = c.Specialists[0].Name
 	}
 	for i := range c.Specialists {
 		c.Specialists[i].derive()
+		c.Specialists[i].deriveBlockSize(item("specialists", i), r)
 	}
 }
 
@@ -57,13 +63,45 @@ func (s *Specialist) derive() {
 		if r.Name == "" && s.Name != "" {
 			r.Name = s.Name + "-" + strconv.Itoa(i)
 		}
-		if r.Model == "" {
-			r.Model = s.Name
-		}
-		if r.Doors == nil {
-			r.Doors = []string{engine.AutoDoors}
-		}
+		r.derive(s)
 	}
+	if s.Discover != nil {
+		s.Discover.Template.Replica.derive(s)
+	}
+}
+
+// derive fills the defaults of a replica that depend on others of its keys, and on its specialist.
+func (r *Replica) derive(s *Specialist) {
+	if r.Model == "" {
+		r.Model = s.Name
+	}
+	if r.Doors == nil {
+		r.Doors = []string{engine.AutoDoors}
+	}
+	u, err := url.Parse(r.URL)
+	if r.Events == nil || r.URL == "" || err != nil {
+		return
+	}
+	own, host := *r.Events, u.Hostname()
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	own.ZMQ, own.Replay = strings.Replace(own.ZMQ, hostMark, host, 1), strings.Replace(own.Replay, hostMark, host, 1)
+	r.Events = &own
+}
+
+// hostMark stands for the host of a replica's URL in the endpoints of its event sockets.
+const hostMark = "{host}"
+
+// deriveBlockSize has a block size that is said in the template alone be the specialist's.
+func (s *Specialist) deriveBlockSize(path string, r *report) {
+	if s.Discover == nil || s.Discover.Template.BlockSize == 0 {
+		return
+	}
+	if r.given(path + ".block_size") {
+		return
+	}
+	s.BlockSize = s.Discover.Template.BlockSize
 }
 
 // builtinIntents are the intents of a file that names none. Debugging and build fixes go straight to the specialists of

@@ -23,8 +23,8 @@ type Events struct {
 	Approximate Approximate `yaml:"approximate"`
 	// What is known of the caches outlives a restart.
 	Snapshot Snapshot `yaml:"snapshot"`
-	// Where a stale replica is asked for all that it holds; engines that have no such thing answer 404. Empty = none is
-	// asked.
+	// Where a replica is asked for all that it holds, at once when batches of its events are missing; engines that have
+	// no such thing answer 404.
 	ResyncPath string `yaml:"resync_path" default:"/admin/kv" form:"path"`
 	// A replica whose sources are all unreachable for longer is scored by what was routed there, until one is back.
 	TrustFor time.Duration `yaml:"trust_for" default:"30s" range:"1s..24h"`

@@ -23,7 +23,11 @@ var forms = map[string]func(text string) *problem{
 	"origin":  formOrigin,
 	"addr":    formAddr,
 	"url":     formURL,
+	"replica": formReplicaURL,
+	"prefix":  formPrefix,
+	"domain":  formDomain,
 	"path":    formPath,
+	"command": formCommand,
 	"zmq":     formZMQ,
 	"nats":    formNATS,
 	"subject": formSubject,
@@ -121,16 +125,34 @@ func address(text string, leastPort int) *problem {
 	return nil
 }
 
-// formURL wants http or https, a host, and nothing after the path: no query, no fragment, no user.
+// formURL is formReplicaURL that accepts no link-local address.
 func formURL(text string) *problem {
+	if p := formReplicaURL(text); p != nil {
+		return p
+	}
+	return linkLocalURL(text, nil)
+}
+
+// linkLocalURL wants a URL whose host is no address that the gateway connects to nowhere, unless it is allowed.
+func linkLocalURL(text string, allowed []netip.Prefix) *problem {
+	u, err := url.Parse(text)
+	if err != nil || !linkLocal(u.Hostname()) {
+		return nil
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && dialing.Within(allowed, ip) {
+		return nil
+	}
+	return wrong(CodeBadURL, "%q is a link-local address, which is no engine's", clip(u.Hostname()))
+}
+
+// formReplicaURL wants http or https, a host, and nothing after the path: no query, no fragment, no user.
+func formReplicaURL(text string) *problem {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https":
 		return wrong(CodeBadURL, "%q is not an http or https URL", clip(text))
 	case u.Hostname() == "":
 		return wrong(CodeBadURL, "%q names no host", clip(text))
-	case linkLocal(u.Hostname()):
-		return wrong(CodeBadURL, "%q is a link-local address, which is no engine's", clip(u.Hostname()))
 	case oddPath(u.EscapedPath()):
 		return wrong(CodeBadURL, "the path of %q has empty, dot or escaped segments", clip(text))
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
@@ -202,6 +224,37 @@ func formSubject(text string) *problem {
 		if token == "" || !wild && strings.ContainsAny(token, " \t\r\n*>") {
 			return wrong(CodeBadValue, "%q is not a NATS subject such as octet.kv.>", clip(text))
 		}
+	}
+	return nil
+}
+
+// formPrefix wants an IP address, or a prefix of such.
+func formPrefix(text string) *problem {
+	if _, err := prefixOf(text); err != nil {
+		return wrong(CodeBadAddress, "%q is neither an IP address nor a prefix such as 169.254.10.0/24", clip(text))
+	}
+	return nil
+}
+
+// prefixOf reads an address as the prefix that holds it alone.
+func prefixOf(text string) (netip.Prefix, error) {
+	if ip, err := netip.ParseAddr(text); err == nil && ip.Zone() == "" {
+		return netip.PrefixFrom(ip, ip.BitLen()), nil
+	}
+	return netip.ParsePrefix(text)
+}
+
+// formDomain wants a name that DNS has: labels of at most 63 bytes between dots, 253 in all.
+func formDomain(text string) *problem {
+	ok := len(text) <= 253
+	for label := range strings.SplitSeq(strings.TrimSuffix(text, "."), ".") {
+		ok = ok && label != "" && len(label) <= 63
+	}
+	for i := 0; ok && i < len(text); i++ {
+		ok = letterOrDigit(text[i]) || strings.IndexByte("._-", text[i]) >= 0
+	}
+	if _, err := netip.ParseAddr(text); !ok || err == nil {
+		return wrong(CodeBadValue, "%q is not a name that DNS has, such as vllm.debug.svc", clip(text))
 	}
 	return nil
 }

@@ -43,12 +43,15 @@ func Read(path string, o Options) (*Config, error) {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, err := readAll(f)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
 	return examine(path, text, o)
 }
+
+// readAll reads a file, and no more of it than shows that it is too large.
+func readAll(f io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxFile+1)) }
 
 func unreadable(path string, err error) *Faults {
 	return &Faults{File: path, List: []Fault{{Path: rootPath, Code: CodeUnreadable, Message: err.Error()}}}
@@ -69,9 +72,7 @@ func examine(name string, text []byte, o Options) (*Config, error) {
 	if o.Engines == nil {
 		o.Engines = engine.AllKinds()
 	}
-	d := &decoder{report: report{at: map[string]place{}}, origins: newOrigins(), budget: maxNodes}
-	d.engines = engineNames(o.Engines)
-	d.variables = environment(o.Environ)
+	d := newDecoder(o)
 	root, fault := document(text)
 	if fault != nil {
 		return nil, &Faults{File: name, List: []Fault{*fault}}
@@ -81,11 +82,24 @@ func examine(name string, text []byte, o Options) (*Config, error) {
 	preset(reflect.ValueOf(c).Elem())
 	d.value(root, "", key{}, reflect.ValueOf(c).Elem())
 	if d.budget < 0 {
-		whole := Fault{Path: rootPath, Code: CodeTooComplex,
-			Message: fmt.Sprintf("more than %d nodes, aliases expanded", maxNodes)}
-		return nil, &Faults{File: name, List: []Fault{whole}}
+		return nil, tooComplex(name)
 	}
 	c.derive(&d.report)
 	check(c, &d.report, o)
 	return c, d.err(name)
+}
+
+// newDecoder returns a decoder that has read nothing yet.
+func newDecoder(o Options) *decoder {
+	if o.Engines == nil {
+		o.Engines = engine.AllKinds()
+	}
+	d := &decoder{report: report{at: map[string]place{}}, origins: newOrigins(), budget: maxNodes}
+	d.engines, d.variables = engineNames(o.Engines), environment(o.Environ)
+	return d
+}
+
+func tooComplex(name string) *Faults {
+	return &Faults{File: name, List: []Fault{{Path: rootPath, Code: CodeTooComplex,
+		Message: fmt.Sprintf("more than %d nodes, aliases expanded", maxNodes)}}}
 }

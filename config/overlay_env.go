@@ -27,7 +27,8 @@ func variableOverrides(variables map[string]string) []string {
 			return !ours
 		}
 		return !slices.ContainsFunc(top, func(k key) bool {
-			return upper(k.name) == rest && reflect.TypeFor[Config]().Field(k.field).Type.Kind() == reflect.Uint64
+			number := reflect.TypeFor[Config]().FieldByIndex(k.field).Type.Kind() == reflect.Uint64
+			return upper(k.name) == rest && number
 		})
 	})
 }
@@ -71,7 +72,7 @@ func stepOf(part, prefix string, t reflect.Type, n *yaml.Node) (step, reflect.Ty
 	case t.Kind() == reflect.Struct:
 		for _, k := range keysOf(t) {
 			if upper(k.name) == part {
-				return step{key: k.name}, t.Field(k.field).Type, nil
+				return step{key: k.name}, t.FieldByIndex(k.field).Type, nil
 			}
 			names = append(names, prefix+upper(k.name))
 		}

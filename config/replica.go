@@ -5,7 +5,7 @@ import "time"
 // Replica is one engine that serves a specialist.
 type Replica struct {
 	// Base URL of its OpenAI API; no two replicas share one.
-	URL string `yaml:"url" required:"true" form:"url"`
+	URL string `yaml:"url" required:"true" form:"replica"`
 	// Unique in the file; default the specialist's name and the position, as debug-0.
 	Name string `yaml:"name" form:"name"`
 	// What it is: decides its quirks, its metric names and the sign of its priority. auto = found out by asking it;
@@ -42,13 +42,16 @@ type Replica struct {
 	Labels map[string]string `yaml:"labels"`
 	// The engine's own event sockets.
 	Events *ReplicaEvents `yaml:"events"`
+	// Which source has found it; empty if the file lists it.
+	Source string `yaml:"-"`
 }
 
 // ReplicaEvents is where a replica's cache events come from.
 type ReplicaEvents struct {
-	// The engine's ZMQ PUB socket; with host "*" the gateway listens and the engine dials.
+	// The engine's ZMQ PUB socket; with host "*" the gateway listens and the engine dials. "{host}" is the host of the
+	// replica's url.
 	ZMQ string `yaml:"zmq" form:"zmq"`
-	// Its replay ROUTER socket; empty = a gap cannot be repaired from the engine.
+	// Its replay ROUTER socket, likewise; empty = a gap cannot be repaired from the engine.
 	Replay string `yaml:"replay" form:"zmq"`
 	// What the topics of its messages begin with; empty = any.
 	Topic string `yaml:"topic"`
@@ -70,6 +73,9 @@ type Fleet struct {
 	ScrapeInterval time.Duration `yaml:"scrape_interval" default:"1s" range:"100ms..1h"`
 	// A probe that takes longer has failed.
 	ProbeTimeout time.Duration `yaml:"probe_timeout" default:"1s" range:"1ms..1m"`
+	// Time between two questions to one engine which weights it serves, beside the one when it is there again; 0 =
+	// never. Another revision than before is judged by itself.
+	RevisionInterval time.Duration `yaml:"revision_interval" default:"30s" range:"0s..24h"`
 	// Failed probes in a row that make it unhealthy.
 	UnhealthyAfter int `yaml:"unhealthy_after" default:"2" range:"1..100"`
 	// Good probes in a row that make it healthy again.
@@ -83,6 +89,11 @@ type Fleet struct {
 	ShutdownHold time.Duration `yaml:"shutdown_hold" default:"30s" range:"10ms..1h"`
 	// When /readyz says 200: while any specialist has a replica that serves, or all have one.
 	ReadyWhen string `yaml:"ready_when" default:"any" enum:"any all"`
+	// How it changes by what is found by specialists[].discover.
+	Discovery Discovery `yaml:"discovery"`
+	// Addresses, or prefixes such as 169.254.10.0/24, that replicas may have although the gateway connects to no such
+	// ones: link-local ones, and those of clouds' metadata services. At most 32.
+	AllowAddresses []string `yaml:"allow_addresses" form:"prefix"`
 	// The availability breaker of each replica.
 	Breaker Breaker `yaml:"breaker"`
 }

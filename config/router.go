@@ -67,9 +67,11 @@ type Stickiness struct {
 	Conversations int `yaml:"conversations" default:"65536" range:"0..10000000"`
 }
 
-// Probation is how a fresh lane begins: a specialist or adapter whose declared version is another than before. It ends
+// Probation is how a fresh lane begins: a specialist or adapter whose declared version is another than before, an
+// adapter with another path, a specialist whose engines say that they serve another revision of its weights. It ends
 // when as many of its answers were judged as its correctness needs, and the least that its pass rate could be (the
-// lower bound of Wilson's 95 % interval) is at the floor of its specialist. Failures keep it on probation.
+// lower bound of Wilson's 95 % interval) is at the floor of its specialist, also with no tenant's verdicts above half.
+// Failures keep it on probation.
 type Probation struct {
 	// Takes the place of the intent's shadow_threshold for requests that a fresh lane answers, where it is higher.
 	ShadowThreshold float64 `yaml:"shadow_threshold" default:"1" range:"0..1"`
@@ -80,7 +82,7 @@ type Probation struct {
 	// is a first one.
 	File string `yaml:"file"`
 	// What a first start finds counts as known and good, as where the versions have served before; false = it begins on
-	// probation.
+	// probation. Without file each start is a first one, and the default is true; with it the default is false.
 	Settled bool `yaml:"settled" default:"true"`
 }
 

@@ -55,7 +55,7 @@ func TestEveryKeyHasAComment(t *testing.T) {
 	comments := comments(t)
 	for _, section := range sections(reflect.TypeFor[Config](), nil) {
 		for _, k := range keysOf(section) {
-			if f := section.Field(k.field); comments[section.Name()+"."+f.Name] == "" {
+			if f := section.FieldByIndex(k.field); comments[k.owner.Name()+"."+f.Name] == "" {
 				t.Errorf("%s.%s has no comment", section, f.Name)
 			}
 		}
@@ -142,9 +142,9 @@ func describeType(t reflect.Type, k key, comments map[string]string) object {
 func describeStruct(t reflect.Type, comments map[string]string) object {
 	properties, required := object{}, []string{}
 	for _, k := range keysOf(t) {
-		field := t.Field(k.field)
+		field := t.FieldByIndex(k.field)
 		property := describeType(field.Type, k, comments)
-		property["description"] = comments[t.Name()+"."+field.Name]
+		property["description"] = comments[k.owner.Name()+"."+field.Name]
 		properties[k.name] = property
 		if k.required {
 			required = append(required, k.name)

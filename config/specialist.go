@@ -62,10 +62,19 @@ type Specialist struct {
 	HBM *HBM `yaml:"hbm"`
 	// LoRA adapters that may be asked for.
 	Adapters []Adapter `yaml:"adapters"`
+	// Most adapters that are loaded on one replica; 0 = as many as its engine says, or 256.
+	AdapterSlots int `yaml:"adapter_slots" default:"0" range:"0..256"`
+	// When adapters are loaded, unloaded and moved.
+	AdapterRules AdapterRules `yaml:"adapter_rules"`
 	// What is published and kept.
 	SLO SLO `yaml:"slo"`
-	// The engines that serve it: at least one, at most 256 in the whole file (512 in a program built with hosts512).
-	Replicas []Replica `yaml:"replicas" required:"true"`
+	// Requests while no replica serves, and replicas that sleep.
+	Sleep *Sleep `yaml:"sleep"`
+	// The engines that serve it: at least one, unless they are found by discover; at most 256 of all specialists, those
+	// that are found included (512 in a program built with hosts512).
+	Replicas []Replica `yaml:"replicas" required:"true" unless:"discover"`
+	// Where further ones are found.
+	Discover *Discover `yaml:"discover"`
 }
 
 // Scheduler bounds one replica's queue and batch.
@@ -129,8 +138,37 @@ type Adapter struct {
 	Name string `yaml:"name" required:"true" form:"name"`
 	// Where the engine loads it from; empty = the engine has it already.
 	Path string `yaml:"path"`
-	// As that of a specialist.
+	// As that of a specialist. A change of it or of path is a new edition: it is loaded beside the one before, requests
+	// move to it once it is there, and its probation begins.
 	Version string `yaml:"version"`
+	// Replicas that keep it loaded; 0 = all, as long as they have slots that no other adapter is asked for in.
+	Replicas int `yaml:"replicas" default:"0" range:"0..512"`
+}
+
+// AdapterRules are when the adapters of a specialist are loaded, unloaded and moved.
+type AdapterRules struct {
+	// Adapters a minute that one replica unloads to make room for others; beyond it requests for others wait.
+	SwapsPerMinute int `yaml:"swaps_per_minute" default:"30" range:"1..6000"`
+	// Time that an engine has for one load or unload.
+	LoadTimeout time.Duration `yaml:"load_timeout" default:"1m" range:"10ms..1h"`
+	// After a load that failed the replica is left alone so long; twice as long after each further one, 5m at most.
+	RetryAfter time.Duration `yaml:"retry_after" default:"5s" range:"10ms..5m"`
+	// Requests for one adapter, as a share of the max_running of the replicas that have it, above which another loads
+	// it.
+	Grow float64 `yaml:"grow" default:"0.5" range:"0.01..10"`
+	// The same of the replicas that would be left, at or below which one may unload it again.
+	Shrink float64 `yaml:"shrink" default:"0.2" range:"0..1"`
+	// Time that the share must be above grow.
+	Hold time.Duration `yaml:"hold" default:"5s" range:"1ms..1h"`
+	// Time that it must be below shrink, and that an adapter on more replicas than needed must be unused.
+	Calm time.Duration `yaml:"calm" default:"1m" range:"1ms..24h"`
+	// Requests wait so long for an adapter of a replica to become idle that can go for theirs; then the least used of
+	// those takes no more requests.
+	Patience time.Duration `yaml:"patience" default:"2s" range:"1ms..10m"`
+	// Time that an edition stays loaded after it was replaced and last used.
+	Linger time.Duration `yaml:"linger" default:"10s" range:"1ms..1h"`
+	// Half-life of what is remembered of requests for an adapter: the one with the fewest goes first.
+	Memory time.Duration `yaml:"memory" default:"30m" range:"1s..168h"`
 }
 
 // SLO is the window over which a specialist's latencies are published.

@@ -96,15 +96,16 @@ func (d *decoder) record(n *yaml.Node, path string, out reflect.Value) {
 				didYouMean(e.key, names))
 			continue
 		}
-		d.value(e.value, join(path, e.key), keys[i], out.Field(keys[i].field))
+		d.value(e.value, join(path, e.key), keys[i], out.FieldByIndex(keys[i].field))
 	}
 	d.missing(keys, path)
 }
 
-// missing notes the required keys that were not given.
+// missing notes the required keys that were given neither themselves nor by what may stand instead.
 func (d *decoder) missing(keys []key, path string) {
 	for _, k := range keys {
-		if p := join(path, k.name); k.required && !d.given(p) {
+		instead := k.unless != "" && d.given(join(path, k.unless))
+		if p := join(path, k.name); k.required && !d.given(p) && !instead {
 			d.addAt(p, CodeMissing, "%s is required", k.name)
 		}
 	}
@@ -144,7 +145,7 @@ func (d *decoder) list(n *yaml.Node, path string, k key, out reflect.Value) {
 		d.addAt(path, CodeWrongType, "want a list, found %s", describe(n))
 		return
 	}
-	if k.required && len(n.Content) == 0 {
+	if k.required && k.unless == "" && len(n.Content) == 0 {
 		d.addAt(path, CodeMissing, "at least one is required")
 		return
 	}

@@ -14,13 +14,16 @@ type Kind struct {
 	TakesSalt     bool // it keeps prefix caches apart by the body's cache_salt, and its cache events say by which
 	LowFirst      bool // of its priorities the lower value runs first
 	TopPAboveZero bool // it refuses top_p 0, which is the most probable token alone
+	ListsAdapters bool // what it lists of adapters is all that it has
 	AdapterSuffix bool // an adapter is asked for as "model:adapter"; otherwise by its own name in "model"
 	// POST /tokenize takes a chat or a text, in the form of vLLM's API, and renders it as it serves it
 	TokenizesChats bool
+	Lists          Listing
 	Transfer       Transfer // how a prompt's keys and values go to another engine of the kind
 	Hashes         Hashing  // how its cache events name blocks
 	Rendering      Rendering
 	Served         Served // beside chat completions
+	Revision       Revision
 
 	Bit         Kinds // by which Members name it
 	PassUnknown bool  // its replicas pass on what Members do not have for it, unless the configuration says otherwise
@@ -28,6 +31,16 @@ type Kind struct {
 	Paths Paths
 	Marks Marks
 }
+
+// Listing is what a list of models says of an engine of the kind.
+type Listing uint8
+
+// What lists of models say.
+const (
+	ListsAny      Listing = iota // nothing: the engine takes other names too
+	ListsServed                  // a model that is not listed is not served
+	ListsStanding                // the entry of a model says whether it is loaded, in a server of many models
+)
 
 // Transfer is how engines of a kind hand over the keys and values of a prompt.
 type Transfer uint8
@@ -58,9 +71,13 @@ type Paths struct {
 	Tokenize      string // POST
 	Template      string // POST: a chat to its prompt, for engines whose Tokenize takes text alone
 	Metrics       string // GET
+	Adapters      string // GET: the adapters that it has had since it began, where it loads none later
 	LoadAdapter   string // POST
 	UnloadAdapter string // POST
 	Slots         string // GET: the context of one of its slots, where that is what bounds a request
+	Asleep        string // GET: {"is_sleeping": true} while the engine has put its model aside
+	Sleep         string // POST: puts the model aside, with all that the prefix cache holds
+	Wake          string // POST: takes it up again
 }
 
 // Marks are how an engine of a kind can be told from others.
@@ -92,38 +109,44 @@ type Table []Kind
 // kinds is the one table of engine kinds: a further kind is one literal.
 var kinds = Table{
 	{
-		Name: "llamacpp", Bit: LlamaCpp, Hashes: HashesNothing,
+		Name: "llamacpp", Bit: LlamaCpp, Hashes: HashesNothing, ListsAdapters: true, Lists: ListsStanding,
 		Streams: Streams{Counted: CountsTimings, Completions: true, Usage: true, Untidy: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Template: "/apply-template", Metrics: "/metrics",
-			Slots: "/props"},
+			Slots: "/props", Adapters: "/lora-adapters", Wake: "/models/load", Sleep: "/models/unload"},
 		Rendering: Rendering{Function: []ToolMember{{"name", ""}, {"description", `""`}, {"parameters", "{}"}}},
 		Marks: Marks{Owner: "llamacpp", Metrics: "llamacpp:",
 			Paths: []Mark{{Path: "/props", Member: "default_generation_settings"}}},
+		Revision: Revision{Listed: true, Paths: []string{"/props"}, Members: []string{"model_path"}},
 	},
 	{
 		Name: "sglang", Bit: SGLang, TakesSalt: true, TopPAboveZero: true, AdapterSuffix: true, TokenizesChats: true,
 		Transfer: TransfersByMeeting, Hashes: HashesAsSGLang,
 		Streams: Streams{Counted: CountsUsage, Completions: true, Usage: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
-			LoadAdapter: "/load_lora_adapter", UnloadAdapter: "/unload_lora_adapter"},
+			LoadAdapter: "/load_lora_adapter", UnloadAdapter: "/unload_lora_adapter",
+			Sleep: "/release_memory_occupation", Wake: "/resume_memory_occupation"},
 		Rendering: Rendering{Chosen: true, Function: []ToolMember{{"description", "null"}, {"name", ""},
 			{"parameters", "null"}, {"strict", "false"}}},
 		Marks: Marks{Owner: "sglang", Metrics: "sglang:",
 			Paths: []Mark{{Path: "/server_info", Member: "tp_size"}, {Path: "/get_server_info", Member: "tp_size"}}},
+		Revision: Revision{Paths: []string{"/get_model_info", "/model_info"},
+			Members: []string{"model_path", "weight_version"}},
 	},
 	{
 		Name: Default, Bit: VLLM, TakesSalt: true, LowFirst: true, TopPAboveZero: true, TokenizesChats: true,
-		Transfer: TransfersByPull,
-		Hashes:   HashesAsVLLM,
+		ListsAdapters: true, Transfer: TransfersByPull, Lists: ListsServed,
+		Hashes: HashesAsVLLM,
 		Streams: Streams{Counted: CountsUsage, Chats: true, Reasoning: true, Completions: true, Usage: true,
 			IDs: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
-			LoadAdapter: "/v1/load_lora_adapter", UnloadAdapter: "/v1/unload_lora_adapter"},
+			LoadAdapter: "/v1/load_lora_adapter", UnloadAdapter: "/v1/unload_lora_adapter",
+			Asleep: "/is_sleeping", Sleep: "/sleep?level=1", Wake: "/wake_up"},
 		Rendering: Rendering{Others: true, Function: []ToolMember{{"name", ""}, {"description", "null"},
 			{"parameters", "null"}}},
 		Served: Served{Doors: Messages | Responses, Salted: Responses, Ranked: Responses, Unbilled: Messages},
 		Marks: Marks{Owner: "vllm", Metrics: "vllm:",
 			Paths: []Mark{{Path: "/version", Member: "version", Shared: true}}},
+		Revision: Revision{Listed: true},
 	},
 	{
 		Name: Generic, Bit: OpenAI, PassUnknown: true,
@@ -159,11 +182,18 @@ func (t Table) Names() []string {
 
 // AdapterModel returns the name by which an engine of the kind knows an adapter of a model.
 func (k *Kind) AdapterModel(model, adapter string) string {
-	if k.AdapterSuffix {
+	switch {
+	case k.ScalesAdapters():
+		return model
+	case k.AdapterSuffix:
 		return model + ":" + adapter
 	}
 	return adapter
 }
+
+// ScalesAdapters returns true if requests say in the body how much they want of each adapter, by its number, and the
+// model stays the same.
+func (k *Kind) ScalesAdapters() bool { return k.Paths.Adapters != "" }
 
 // Priority turns our sign (larger is sooner) into the engine's.
 func (k *Kind) Priority(p int) int {

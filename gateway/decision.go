@@ -94,8 +94,21 @@ func checkLength(sp *ensemble.Specialist, r *intake.Request) error {
 	return nil
 }
 
-// serve has a replica of the decision's specialist answer, within what the choice between two asks of it.
+// serve has a replica of the decision's specialist answer, within what the choice between two asks of it. While no
+// replica serves, the request is held.
 func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
+	for {
+		again, err := x.dispatch.Hold(ctx, x.serveNow(ctx, choice))
+		if !again {
+			return err
+		}
+		x.rt = x.dispatch.Runtime
+		x.decision.Renew()
+	}
+}
+
+// serveNow is serve for a request that is not held.
+func (x *exchange) serveNow(ctx context.Context, choice dispatch.Choice) error {
 	sp := x.decision.In(x.rt)
 	if sp == nil {
 		return apierr.New(apierr.ModelNotFound, "model",
@@ -103,9 +116,12 @@ func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 	}
 	x.dispatch.Choice = choice
 	x.relay.Terms = upstream.Terms(&x.request, &x.rt.Limits)
-	plan, err := x.dispatch.Route(ctx, sp, x.decision.Adapter)
-	if err != nil {
+	if err := x.dispatch.Behind(sp); err != nil {
 		return err
+	}
+	plan, err := x.dispatch.Route(ctx, sp, sp.Edition(x.decision.Adapter))
+	if err != nil {
+		return x.lacking(sp, err)
 	}
 	if err := x.dispatch.Plan.Check(&x.request); err != nil {
 		return err
@@ -113,7 +129,35 @@ func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 	if err := x.holding.charge(&x.request, x.dispatch.Plan.Prompt.Tokens, x.Now); err != nil {
 		return err
 	}
-	return x.dispatch.Run(plan)
+	for again := range x.rt.Limits.MaxAttempts + 1 {
+		if err = x.dispatch.Run(plan); !x.dispatch.Misses(err) || again == x.rt.Limits.MaxAttempts {
+			return err
+		}
+		// a replica did not load the adapter, or another edition is in force: it goes where that can be had
+		next, none := x.dispatch.Route(ctx, sp, sp.Edition(x.decision.Adapter))
+		if none != nil {
+			return err
+		}
+		plan = next
+	}
+	return err
+}
+
+// edition returns the name of the decision's adapter in the engines of its specialist; "" without an adapter.
+func (x *exchange) edition() string {
+	if sp := x.decision.In(x.rt); sp != nil {
+		return sp.Edition(x.decision.Adapter)
+	}
+	return x.decision.Adapter
+}
+
+// lacking returns why a request has no replica that can hold its adapter; err where that is not the reason.
+func (x *exchange) lacking(sp *ensemble.Specialist, err error) error {
+	var none *routing.NoCandidateError
+	if x.decision.Adapter == "" || sp.Keeper == nil || !errors.As(err, &none) || none.Filter != "adapter" {
+		return err
+	}
+	return sp.Keeper.Nowhere(x.decision.Adapter, sp.Edition(x.decision.Adapter))
 }
 
 // elsewhere reports whether the second choice may do better after err: on a refusal that another specialist may not
@@ -131,18 +175,24 @@ func (x *exchange) serveSecond(ctx context.Context, refused error) error {
 	kept := x.dispatch.Refused()
 	x.shadow.Forgo() // it is asked as the first now
 	x.decision.Verdict, _ = first.SecondChoice()
-	noteDecision(&x.receipt, &x.decision, x.rt)
+	x.noteChoice()
 	err := x.serve(ctx, dispatch.Choice{Sooner: kept.Wait(), AtOnce: kept.Wait() == 0})
 	if err == nil || x.relay.Begun() || !yields(err) {
 		return err
 	}
 	x.decision.Verdict = first
-	noteDecision(&x.receipt, &x.decision, x.rt)
+	x.noteChoice()
 	if offered {
 		return x.serve(ctx, dispatch.Choice{})
 	}
 	x.dispatch.ReturnTo(kept)
 	return refused
+}
+
+// noteChoice records which of two choices is to answer.
+func (x *exchange) noteChoice() {
+	x.s.decider.NoteProbation(&x.decision)
+	noteDecision(&x.receipt, &x.decision, x.rt)
 }
 
 // yields reports whether a second choice that ended in err leaves the request to the first: it refused, or no replica

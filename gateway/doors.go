@@ -61,7 +61,7 @@ func (x *exchange) countTokens(r *http.Request) (int, error) {
 	if err := x.decide(r.Context()); err != nil {
 		return 0, err
 	}
-	_, err := x.dispatch.Route(r.Context(), x.decision.In(x.rt), x.decision.Adapter)
+	_, err := x.dispatch.Route(r.Context(), x.decision.In(x.rt), x.edition())
 	prompt := &x.dispatch.Plan.Prompt
 	switch {
 	case prompt.Exact:

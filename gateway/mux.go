@@ -70,7 +70,9 @@ func (s *Server) AdminHandler() http.Handler { return front.Certain(s.operators(
 
 func (s *Server) operators() *gin.Engine {
 	e, o := api.NewEngine(s.refuse), &s.options
-	state := api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation}
+	state := api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation,
+		Finder: o.Finder}
+	registrations := api.Registrations{Refuse: s.refuse, Finder: o.Finder}
 	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
 	replicas := api.Replicas{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
 	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
@@ -86,6 +88,8 @@ func (s *Server) operators() *gin.Engine {
 	e.PUT("/admin/knobs/:name", knobs.Set)
 	e.DELETE("/admin/knobs/:name", knobs.Clear)
 	e.POST("/admin/reload", reload.Handle)
+	e.POST("/admin/replicas", registrations.Register)
+	e.DELETE("/admin/replicas/:replica", registrations.Deregister)
 	e.POST("/admin/drain/:replica", replicas.Drain)
 	e.DELETE("/admin/drain/:replica", replicas.Undrain)
 	bounded := s.metrics.Bounded(func() int { return s.runtime.Load().Limits.Series })

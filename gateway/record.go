@@ -77,6 +77,8 @@ func resultOf(a *answer, d *dispatch.Dispatch, relay *stream.Relay, total time.D
 		TTFTMs: receipt.Ms(d.TTFT), TotalMs: receipt.Ms(total), RouteUs: float64(d.Routed.Nanoseconds()) / 1e3,
 		Continued: d.Continued, Preempted: d.Preempted,
 	}
+	held, woke := d.Held()
+	r.HeldMs, r.Woke = receipt.Ms(held), woke
 	if sp := d.Plan.Specialist; sp != nil {
 		r.Specialist = sp.Name
 	}

@@ -40,7 +40,7 @@ func (x *exchange) explain(r *http.Request) (*api.Explanation, error) {
 	if err := x.decide(r.Context()); err != nil {
 		return nil, err
 	}
-	plan, err := x.dispatch.Route(r.Context(), x.decision.In(x.rt), x.decision.Adapter)
+	plan, err := x.dispatch.Route(r.Context(), x.decision.In(x.rt), x.edition())
 	shown := x.receipt.Rendered()
 	if err != nil && len(shown.Routing) == 0 {
 		return nil, err

@@ -36,6 +36,7 @@ type Options struct {
 	AdminHosts []string // what the admin listener is called besides loopback names, in lower case
 	Pprof      bool
 	Reload     func(context.Context) error // POST /admin/reload
+	Finder     api.Finder                  // POST /admin/replicas; nil where all replicas are listed
 	Now        func() time.Time            // default time.Now
 	Front      front.Kind                  // of the data listener
 	Knowledge  api.Knowledge               // nil: the admin listener tells the index alone
@@ -89,7 +90,7 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	s.seats = seats.New(s.now)
 	retries := dispatch.NewBudget(s.seats.Open)
 	s.shared = dispatch.Shared{Retries: retries, Again: func() bool { return retries.Take(s.now()) },
-		Metrics: o.Metrics, WallClock: wall, Began: s.now().Add(-time.Hour)}
+		Metrics: o.Metrics, WallClock: wall, Newest: s.runtime.Load, Began: s.now().Add(-time.Hour)}
 	s.cutOff, s.cut = context.WithCancelCause(context.Background())
 	if s.probation == nil {
 		s.probation = slo.NewProbation(true)

@@ -36,6 +36,12 @@ type Judge interface {
 	Verdict() Verdict
 }
 
+// Reasoner is a Filter that can say why it removes a replica.
+type Reasoner interface {
+	// Reason returns why, in a word of a closed list; empty if it is not known.
+	Reason(v View, h index.HostID) string
+}
+
 // Scorer rates candidates by one criterion.
 type Scorer interface {
 	Plugin

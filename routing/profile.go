@@ -29,7 +29,7 @@ func (r *record) cut(filter int) bool {
 	if r.left.Equal(before) || r.left.Keep(before) && r.left.Equal(before) { // what a filter adds is ignored
 		return false
 	}
-	r.cuts = append(r.cuts, cut{filter, r.left})
+	r.cuts = append(r.cuts, cut{filter: filter, left: r.left})
 	return true
 }
 
@@ -128,7 +128,13 @@ func (p *Profile) filter(c *Context, r *record) error {
 		c.enter(u.unit)
 		u.Filter.Filter(View{c}, &r.left)
 		c.leave(r)
-		if r.cut(i) && r.left.Empty() {
+		if !r.cut(i) {
+			continue
+		}
+		if c.traced {
+			r.reason(u, View{c})
+		}
+		if r.left.Empty() {
 			return r.noneLeft(u)
 		}
 	}

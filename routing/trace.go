@@ -22,6 +22,7 @@ type CandidateTrace struct {
 	Host      index.HostID `json:"host"`
 	Replica   string       `json:"replica,omitempty"` // for a caller that knows names; routing leaves it empty
 	RemovedBy string       `json:"removed_by"`        // the filter that removed it; "" is kept
+	Why       string       `json:"why,omitempty"`     // the filter's word for it; absent if it has none
 	Scores    Scores       `json:"scores,omitempty"`  // absent when removed, or when the only one left
 	Total     float64      `json:"total"`
 }
@@ -137,6 +138,7 @@ type record struct {
 type cut struct {
 	filter int // index into profile.filters
 	left   index.HostBitmap
+	why    []why // of those that it removed; nil if the filter says nothing
 }
 
 type lap struct {
@@ -185,6 +187,7 @@ func (r *record) noneLeft(f *filter) *NoCandidateError {
 		e.Verdict = judge.Verdict()
 	}
 	e.Before, e.Removed = r.removals(r.cuts[:len(r.cuts)-1])
+	e.Why = r.words()
 	return e
 }
 
@@ -206,19 +209,10 @@ func (r *record) trace(stages []StageTrace) *Trace {
 		Candidates: make([]CandidateTrace, 0, r.candidates.Count()), Stages: stages,
 	}
 	for h := range r.candidates.All() {
-		t.Candidates = append(t.Candidates, CandidateTrace{Host: h, RemovedBy: r.removedBy(h)})
+		t.Candidates = append(t.Candidates, r.removed(h))
 	}
 	r.addScores(t)
 	return t
-}
-
-func (r *record) removedBy(h index.HostID) string {
-	for i := range r.cuts {
-		if !r.cuts[i].left.Has(h) {
-			return r.profile.filters[r.cuts[i].filter].name
-		}
-	}
-	return ""
 }
 
 // addScores adds what each scorer said of the candidates that were left.

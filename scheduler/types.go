@@ -40,6 +40,8 @@ var (
 	ErrQueueFull   = errors.New("queue full")
 	ErrKVExhausted = errors.New("kv blocks exhausted")
 	ErrDeadline    = errors.New("deadline unachievable")
+	// no replica serves, and the request was not held, or for as long as it may be
+	ErrNoReplica   = errors.New("no replica serves")
 	ErrExceedsPool = errors.New("larger than the pool")
 	ErrInvalid     = errors.New("scheduler: invalid request")
 	ErrCancelled   = errors.New("scheduler: cancelled")

@@ -24,6 +24,7 @@ type Verdict struct {
 	Pass     bool
 	Kind     string // compile, review, …: what it is published as
 	By       string // the tenant that judges; "" is the gateway's own judge, whose share of a window is not bounded
+	Revision string // of the weights that answered, as the engine tells it; "" if that is not known
 }
 
 // Breaker is the correctness breaker of one specialist. Safe for concurrent use; Standing takes no lock while it is
@@ -52,6 +53,7 @@ type Breaker struct {
 	evidence votes     // those on answers since begun: what the breaker goes by
 	begun    time.Time // the last demotion or Refresh; zero before the first
 	served   time.Time // the last Refresh: what was asked before it is of other weights; zero before the first
+	revision string    // of the weights that are judged; "" if no engine has told
 	changed  time.Time
 	newest   time.Time // arrival of the last probe's verdict
 	moves    uint64
@@ -95,8 +97,8 @@ func (l *Breaker) Overturn(v Verdict, passedBy string, now time.Time) {
 func (l *Breaker) weigh(v Verdict, now time.Time, change func(*votes)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if v.Answered.Before(l.served) {
-		return // late: of other weights
+	if l.foreign(v) {
+		return
 	}
 	change(&l.rolling)
 	if v.Answered.Before(l.begun) {
@@ -192,6 +194,11 @@ func (l *Breaker) Fresh(now time.Time) bool {
 func (l *Breaker) Refresh(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.refresh(now)
+}
+
+// refresh is Refresh under mu.
+func (l *Breaker) refresh(now time.Time) {
 	l.rolling.reset(now)
 	clear(l.kinds.by)
 	l.evidence.reset(now)

@@ -94,7 +94,7 @@ func (l *Breaker) OverturnKind(v Verdict, passedBy string, now time.Time) {
 func (l *Breaker) ofKind(v Verdict, now time.Time, change func(*votes)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !v.Answered.Before(l.served) {
+	if !l.foreign(v) {
 		change(l.kinds.of(v.Kind, now))
 	}
 }

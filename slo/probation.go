@@ -17,34 +17,16 @@ type Entrant struct {
 // Term is a lane as it is declared.
 type Term struct {
 	Entrant
-	Version string
-	Need    int     // verdicts that fill its correctness window
-	Floor   float64 // the least pass rate that it owes; 0 owes nothing
+	Version  string
+	Revision string  // of an adapter: the path of its weights; "" leaves what is known
+	Need     int     // verdicts that fill its correctness window
+	Floor    float64 // the least pass rate that it owes; 0 owes nothing
 }
 
-// Trial is what is known of a lane.
-type Trial struct {
-	Entrant
-	Version string    `json:"version"`
-	Since   time.Time `json:"since,omitzero"` // it was declared with this version; zero if that is not known
-	Fresh   bool      `json:"fresh"`
-	Judged  int       `json:"judged"` // answers since then that have a verdict
-	Passed  int       `json:"passed"` // of those
-	Need    int       `json:"need"`
-	Floor   float64   `json:"floor"`
-	Low     float64   `json:"low"` // the true rate is above it, with 95 % confidence: at the floor, probation ends
-}
-
-// passes reports whether a lane has shown what it owes. No number of verdicts shows a rate of 1: for a floor of 1, Need
-// verdicts without a failure are enough.
-func (t *Trial) passes() bool {
-	t.Low, _ = count{hold: t.Passed, all: t.Judged}.wilson()
-	return t.Judged >= t.Need && (t.Low >= t.Floor || t.Floor >= 1 && t.Passed == t.Judged)
-}
-
-// Probation knows which lanes are fresh: declared with another version than before, or for the first time, and not
-// shown to be good since. A lane passes when it has as many verdicts as it needs, and the least that its pass rate
-// could be is at its floor. Neither time nor failures end a probation. Safe for concurrent use; Fresh takes no lock.
+// Probation knows which lanes are fresh: declared with another version than before, served in another revision than
+// before, or declared for the first time, and not shown to be good since. A lane passes when it has as many verdicts as
+// it needs, and the least that its pass rate could be is at its floor, also with no tenant's verdicts above half.
+// Neither time nor failures end a probation. Safe for concurrent use; Fresh takes no lock.
 type Probation struct {
 	fresh atomic.Pointer[map[Entrant]bool] // never modified
 
@@ -58,6 +40,7 @@ type Probation struct {
 func NewProbation(settled bool, remembered ...Trial) *Probation {
 	p := &Probation{lanes: make(map[Entrant]*Trial, len(remembered)), settled: settled && len(remembered) == 0}
 	for _, s := range remembered {
+		s.known()
 		p.lanes[s.Entrant] = &s
 	}
 	p.publish()
@@ -74,10 +57,11 @@ func (p *Probation) Declare(now time.Time, terms ...Term) {
 		switch {
 		case s == nil:
 			p.lanes[t.Entrant] = newTrial(t, now, !p.settled)
-		case s.Version != t.Version:
+		case s.Version != t.Version || !sameRevision(s.Revision, t.Revision):
+			t.Revision = cmp.Or(t.Revision, s.Revision)
 			*s = *newTrial(t, now, true)
 		default:
-			s.Need, s.Floor = t.Need, t.Floor
+			s.Need, s.Floor, s.Revision = t.Need, t.Floor, cmp.Or(t.Revision, s.Revision)
 			s.Fresh = s.Fresh && !s.passes()
 		}
 	}
@@ -85,46 +69,87 @@ func (p *Probation) Declare(now time.Time, terms ...Term) {
 	p.publish()
 }
 
-func newTrial(t Term, now time.Time, fresh bool) *Trial {
-	return &Trial{Entrant: t.Entrant, Version: t.Version, Since: now, Fresh: fresh && t.Need > 0, Need: t.Need,
-		Floor: t.Floor}
-}
-
-// Outcome counts the first verdict on a lane's answer to a request that arrived at a time, and reports whether it ended
-// the lane's probation. An answer to an earlier request than the lane's declaration is of the version before.
-func (p *Probation) Outcome(l Entrant, arrived time.Time, pass bool) (ended bool) {
+// Serve takes how many replicas of a specialist serve each revision of its weights, as its engines tell it, and returns
+// the one that the specialist is judged by: a new one before all others, then one that has not passed, then the one
+// before. Another than before is judged by itself: it begins a trial, or goes on with the one that it had under the
+// same version. The first that are known begin none. Returns true if the judged one is another than before.
+func (p *Probation) Serve(now time.Time, specialist string, serving map[string]int) (judged string, another bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := p.onTrial(l, arrived)
+	s := p.lanes[Entrant{Specialist: specialist}]
+	if s == nil || len(serving) == 0 {
+		return "", false
+	}
+	if s.Revision == "" {
+		s.first(serving)
+		return s.Revision, false
+	}
+	next := s.next(serving)
+	if next == s.Revision {
+		return next, false
+	}
+	*s = *s.revised(now, next)
+	p.publish()
+	return next, true
+}
+
+// Restart has a fresh lane judged by answers from now on alone: what was asked before was answered by other weights.
+func (p *Probation) Restart(now time.Time, l Entrant) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.lanes[l]; s != nil && s.Fresh {
+		s.Since, s.Judged, s.Passed, s.Low, s.Votes = now, 0, 0, 0, nil
+	}
+}
+
+// Outcome counts the first verdict on a lane's answer to a request that arrived at v.Answered, and reports whether it
+// ended the lane's probation. An answer to an earlier request than the lane's declaration is of the version before, and
+// one of another revision than is judged counts for none.
+func (p *Probation) Outcome(l Entrant, v Verdict) (ended bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.onTrial(l, v)
 	if s == nil {
 		return false
 	}
-	s.Judged++
-	if pass {
-		s.Passed++
-	}
+	s.vote(v.By, v.Pass, 1)
 	if s.Fresh = !s.passes(); !s.Fresh {
 		p.publish()
 	}
 	return !s.Fresh
 }
 
-// Overturn makes of an answer that had passed one that fails.
-func (p *Probation) Overturn(l Entrant, arrived time.Time) {
+// Overturn makes of an answer that had passed by a voter's verdict one that fails by v's.
+func (p *Probation) Overturn(l Entrant, v Verdict, passedBy string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.onTrial(l, arrived); s != nil && s.Passed > 0 {
-		s.Passed--
+	if s := p.onTrial(l, v); s != nil && s.has(passedBy) {
+		s.vote(passedBy, true, -1)
+		s.vote(v.By, false, 1)
 		s.passes()
 	}
 }
 
-// onTrial returns the trial that an answer counts for; nil if there is none. Under mu.
-func (p *Probation) onTrial(l Entrant, arrived time.Time) *Trial {
-	if s := p.lanes[l]; s != nil && s.Fresh && !arrived.Before(s.Since) {
-		return s
+// Tries returns true if a verdict counts for the trial of a lane.
+func (p *Probation) Tries(l Entrant, v Verdict) bool {
+	if !(*p.fresh.Load())[l] {
+		return false
 	}
-	return nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.onTrial(l, v) != nil
+}
+
+// onTrial returns the trial that a verdict counts for; nil if there is none. Under mu.
+func (p *Probation) onTrial(l Entrant, v Verdict) *Trial {
+	s := p.lanes[l]
+	if s == nil || !s.Fresh || v.Answered.Before(s.Since) {
+		return nil
+	}
+	if base := p.lanes[Entrant{Specialist: l.Specialist}]; base != nil && !sameRevision(base.Revision, v.Revision) {
+		return nil
+	}
+	return s
 }
 
 // Fresh reports whether l is on probation. An adapter is where its specialist is.
@@ -139,7 +164,7 @@ func (p *Probation) Standings() []Trial {
 	defer p.mu.Unlock()
 	all := make([]Trial, 0, len(p.lanes))
 	for _, s := range p.lanes {
-		all = append(all, *s)
+		all = append(all, s.copied())
 	}
 	slices.SortFunc(all, func(a, b Trial) int {
 		return cmp.Or(cmp.Compare(a.Specialist, b.Specialist), cmp.Compare(a.Adapter, b.Adapter))

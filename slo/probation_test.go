@@ -10,36 +10,37 @@ func TestAFreshLaneIsOnProbationUntilItPasses(t *testing.T) {
 	debug, adapted := Entrant{"debug", ""}, Entrant{"debug", "gdb"}
 	now := time.Unix(1e9, 0)
 	p := NewProbation(true)
-	p.Declare(now, Term{debug, "v1", 3, 0}, Term{adapted, "a", 2, 0.3})
+	p.Declare(now, Term{debug, "v1", "", 3, 0}, Term{adapted, "a", "", 2, 0.3})
 	if p.Fresh(debug) || p.Fresh(adapted) {
 		t.Error("what a start finds counts as known")
 	}
 	now = now.Add(time.Hour)
-	p.Declare(now, Term{debug, "v1", 3, 0}, Term{adapted, "b", 2, 0.3}, Term{Entrant{"new", ""}, "", 1, 0})
+	p.Declare(now, Term{debug, "v1", "", 3, 0}, Term{adapted, "b", "", 2, 0.3}, Term{Entrant{"new", ""}, "", "", 1, 0})
 	if p.Fresh(debug) || !p.Fresh(adapted) || !p.Fresh(Entrant{"new", ""}) {
 		t.Errorf("a rotation and a newcomer are fresh, others are not: %+v", p.Standings())
 	}
-	if p.Outcome(adapted, now, true) || !p.Fresh(adapted) || !p.Outcome(adapted, now, true) || p.Fresh(adapted) {
+	passed := Verdict{Answered: now, Pass: true}
+	if p.Outcome(adapted, passed) || !p.Fresh(adapted) || !p.Outcome(adapted, passed) || p.Fresh(adapted) {
 		t.Errorf("two passes of two show a floor of 0.3: %+v", p.Standings())
 	}
-	p.Declare(now, Term{debug, "v2", 3, 0}, Term{adapted, "b", 2, 0.3})
+	p.Declare(now, Term{debug, "v2", "", 3, 0}, Term{adapted, "b", "", 2, 0.3})
 	if !p.Fresh(debug) || !p.Fresh(adapted) {
 		t.Error("new weights make every adapter on them fresh")
 	}
-	p.Outcome(debug, now, true)
-	p.Declare(now.Add(time.Minute), Term{debug, "v2", 3, 0})
+	p.Outcome(debug, Verdict{Answered: now, Pass: true})
+	p.Declare(now.Add(time.Minute), Term{debug, "v2", "", 3, 0})
 	if s := p.Standings()[0]; !s.Fresh || s.Judged != 1 || !s.Since.Equal(now) {
 		t.Errorf("a reload that changes nothing forgot: %+v", s)
 	}
 	again := NewProbation(true, p.Standings()...)
-	again.Declare(now, Term{debug, "v2", 3, 0}, Term{Entrant{"later", ""}, "", 1, 0})
+	again.Declare(now, Term{debug, "v2", "", 3, 0}, Term{Entrant{"later", ""}, "", "", 1, 0})
 	if !again.Fresh(debug) || !again.Fresh(Entrant{"later", ""}) {
 		t.Errorf("after a restart: %+v", again.Standings())
 	}
-	if again.Declare(now, Term{debug, "v2", 1, 0}); again.Fresh(debug) {
+	if again.Declare(now, Term{debug, "v2", "", 1, 0}); again.Fresh(debug) {
 		t.Error("it has as many verdicts as it needs by now")
 	}
-	if again.Outcome(Entrant{"undeclared", ""}, now, true) {
+	if again.Outcome(Entrant{"undeclared", ""}, Verdict{Answered: now, Pass: true}) {
 		t.Error("a lane that was never declared has no probation")
 	}
 }
@@ -50,12 +51,12 @@ func TestFailuresKeepALaneOnProbation(t *testing.T) {
 	lane, now := Entrant{"debug", ""}, time.Unix(1e9, 0)
 	begun := func(floor float64) *Probation {
 		p := NewProbation(false)
-		p.Declare(now, Term{lane, "2", 50, floor})
+		p.Declare(now, Term{lane, "2", "", 50, floor})
 		return p
 	}
 	count := func(p *Probation, n int, pass bool) (ended bool) {
 		for range n {
-			ended = p.Outcome(lane, now, pass)
+			ended = p.Outcome(lane, Verdict{Answered: now, Pass: pass})
 		}
 		return ended
 	}
@@ -92,15 +93,15 @@ func TestFailuresKeepALaneOnProbation(t *testing.T) {
 func TestLateVerdictsAreOfTheVersionBefore(t *testing.T) {
 	lane, now := Entrant{"debug", ""}, time.Unix(1e9, 0)
 	p := NewProbation(false)
-	p.Declare(now, Term{lane, "2", 2, 0.3})
+	p.Declare(now, Term{lane, "2", "", 2, 0.3})
 	for range 9 {
-		if p.Outcome(lane, now.Add(-time.Millisecond), true) {
+		if p.Outcome(lane, Verdict{Answered: now.Add(-time.Millisecond), Pass: true}) {
 			t.Fatal("answers of the version before ended it")
 		}
 	}
-	p.Overturn(lane, now)
-	p.Outcome(lane, now, true)
-	p.Overturn(lane, now)
+	p.Overturn(lane, Verdict{Answered: now}, "")
+	p.Outcome(lane, Verdict{Answered: now, Pass: true})
+	p.Overturn(lane, Verdict{Answered: now}, "")
 	if s := p.Standings()[0]; s.Judged != 1 || s.Passed != 0 || !s.Fresh {
 		t.Errorf("%+v", s)
 	}
@@ -111,12 +112,12 @@ func TestAFirstStartIsSettledOnlyIfSaidSo(t *testing.T) {
 	lane, now := Entrant{"debug", ""}, time.Unix(1e9, 0)
 	for _, settled := range []bool{true, false} {
 		p := NewProbation(settled)
-		p.Declare(now, Term{lane, "1", 50, 0.95})
+		p.Declare(now, Term{lane, "1", "", 50, 0.95})
 		if p.Fresh(lane) == settled {
 			t.Errorf("settled %v: fresh %v", settled, p.Fresh(lane))
 		}
 		again := NewProbation(settled, p.Standings()...)
-		again.Declare(now, Term{lane, "1", 50, 0.95}, Term{Entrant{"new", ""}, "1", 50, 0.95})
+		again.Declare(now, Term{lane, "1", "", 50, 0.95}, Term{Entrant{"new", ""}, "1", "", 50, 0.95})
 		if again.Fresh(lane) == settled || !again.Fresh(Entrant{"new", ""}) {
 			t.Errorf("settled %v, after a restart: %+v", settled, again.Standings())
 		}

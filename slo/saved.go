@@ -16,7 +16,8 @@ type Saved struct {
 	Standing string    `json:"standing"`
 	Changed  time.Time `json:"changed,omitzero"`
 	Begun    time.Time `json:"begun,omitzero"`
-	Served   time.Time `json:"served,omitzero"` // since when the weights are what they are
+	Served   time.Time `json:"served,omitzero"`    // since when the weights are what they are
+	Revision string    `json:"revision,omitempty"` // of the weights, as an engine told it
 	Rolling  []Slot    `json:"rolling,omitempty"`
 	Evidence []Slot    `json:"evidence,omitempty"`
 
@@ -38,7 +39,7 @@ func (l *Breaker) Save(now time.Time) Saved {
 	defer l.mu.Unlock()
 	return Saved{
 		Standing: Duty(l.standing.Load()).String(), Changed: l.changed, Begun: l.begun,
-		Served:  l.served,
+		Served: l.served, Revision: l.revision,
 		Rolling: l.rolling.saved(now), Evidence: l.evidence.saved(now),
 		Kinds: l.kinds.saved(now),
 	}
@@ -63,7 +64,7 @@ func (l *Breaker) Restore(s Saved, now time.Time) error {
 	l.evidence.restore(s.Evidence, now)
 	l.kinds.restore(s.Kinds, now)
 	l.changed, l.begun, l.newest = earlier(s.Changed, now), earlier(s.Begun, now), time.Time{}
-	l.served = earlier(s.Served, now)
+	l.served, l.revision = earlier(s.Served, now), s.Revision
 	l.due.Store(0)
 	to := Primary
 	if s.Standing == ShadowOnly.String() && l.floor > 0 {

@@ -1,6 +1,7 @@
 package slo
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -18,7 +19,7 @@ type votes struct {
 }
 
 func newVotes(c CorrectnessConfig, now time.Time) votes {
-	return votes{window: c.Window, slots: correctnessSlots, least: max((c.MinSamples+1)/2, 1), by: map[string]*tally{},
+	return votes{window: c.Window, slots: correctnessSlots, least: halfOf(c.MinSamples), by: map[string]*tally{},
 		since: now}
 }
 
@@ -58,15 +59,24 @@ func (v *votes) sum(now time.Time) (total count) {
 	return total
 }
 
-// fair returns the verdicts with none but the gateway's own judge above half: a voter with more than all others counts
-// as much as they do. While the others have given fewer than half of what a decision needs, a voter is as good as
-// alone, and counts in full: otherwise one verdict of another tenant could silence it.
+// fair returns the verdicts as fairly counts them.
 func (v *votes) fair(now time.Time) count {
-	total := v.sum(now)
-	for voter, t := range v.by {
-		c := t.sum(now)
+	return fairly(v.sum(now), v.least, func(yield func(string, count) bool) {
+		for voter, t := range v.by {
+			if !yield(voter, t.sum(now)) {
+				return
+			}
+		}
+	})
+}
+
+// fairly returns a total of verdicts with none but the gateway's own judge above half: a voter with more than all
+// others counts as much as they do. While the others have given fewer than least, half of what a decision needs, a
+// voter is as good as alone, and counts in full: otherwise one verdict of another tenant could silence it.
+func fairly(total count, least int, by iter.Seq2[string, count]) count {
+	for voter, c := range by {
 		others := total.all - c.all
-		if voter == "" || c.all <= others || others < v.least {
+		if voter == "" || c.all <= others || others < least {
 			continue
 		}
 		share := count{hold: int(math.Round(c.rate() * float64(others))), all: others}
@@ -74,6 +84,9 @@ func (v *votes) fair(now time.Time) count {
 	}
 	return total
 }
+
+// halfOf returns how many verdicts of the others bound a voter's share, where a decision needs so many.
+func halfOf(need int) int { return max((need+1)/2, 1) }
 
 // below reports whether, read either way, even the most that the rate could be is below the floor.
 func (v *votes) below(now time.Time, floor float64, least int) bool {

@@ -15,6 +15,7 @@ type Events struct {
 	Sources func() map[string]events.ConsumerStats // by name
 	Feed    func() events.FeedStats
 	Guesses func() approx.Stats
+	Known   func() map[string]float64 // of what a replica delivered from its cache, what its events had told of
 }
 
 var (
@@ -40,6 +41,9 @@ var (
 	feedBytes = prometheus.NewDesc("octet_index_waiting_bytes",
 		"Bytes of events.index_memory that those batches take, with blocks of engines whose content is not known.", nil,
 		nil)
+	indexKnown = prometheus.NewDesc("octet_index_known_share",
+		"Of the tokens that a replica delivered from its cache lately, the part that its events had told of.",
+		[]string{"replica"}, nil)
 	guessBlocks = prometheus.NewDesc("octet_approximate_blocks",
 		"Blocks that count for replicas because prompts were routed there.", nil, nil)
 	guessRouted = prometheus.NewDesc("octet_approximate_routed_blocks_total", "Blocks of prompts that were routed.",
@@ -51,7 +55,7 @@ var (
 // Describe implements prometheus.Collector.
 func (Events) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{sourceUp, sourceLag, sourceBatches, sourceTroubles, feedBatches, feedBlocks,
-		feedRefused, feedLag, feedWaiting, feedBytes, guessBlocks, guessRouted, guessFound} {
+		feedRefused, feedLag, feedWaiting, feedBytes, indexKnown, guessBlocks, guessRouted, guessFound} {
 		out <- d
 	}
 }
@@ -70,6 +74,9 @@ func (m Events) Collect(out chan<- prometheus.Metric) {
 		}
 	}
 	m.feed(out)
+	for replica, share := range m.Known() {
+		gauge(out, indexKnown, share, replica)
+	}
 	g := m.Guesses()
 	gauge(out, guessBlocks, float64(g.Blocks))
 	count(out, guessRouted, g.Routed)
@@ -86,7 +93,8 @@ func (m Events) feed(out chan<- prometheus.Metric) {
 		count(out, feedBatches, n, outcome)
 	}
 	for kind, n := range map[string]uint64{
-		"orphan": f.Orphans, "unmappable": f.Unmappable, "ignored": f.Ignored, "conflict": f.Conflicts,
+		"orphan": f.Orphans, "stranger": f.Strangers, "unmappable": f.Unmappable, "ignored": f.Ignored,
+		"conflict": f.Conflicts,
 		"verified": f.Verified, "mismatched": f.Mismatched,
 	} {
 		count(out, feedBlocks, n, kind)

@@ -124,7 +124,7 @@ func (f *Fabric) Feed() *events.Feed { return f.feed }
 // Collectors returns the metrics of sources, feed and guesses.
 func (f *Fabric) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{collectors.Events{Sources: f.SourceStats, Feed: f.feed.Stats,
-		Guesses: f.guesses.Stats}}
+		Guesses: f.guesses.Stats, Known: f.known}}
 }
 
 // Start opens the configured sources, takes over what was known before and starts what keeps it up to date, until ctx
@@ -141,7 +141,7 @@ func (f *Fabric) Start(ctx context.Context, c config.Events) (wait func(), err e
 		running.Go(func() { f.consume(ctx, name, s) })
 	}
 	running.Go(func() { f.keep(ctx, c.Snapshot) })
-	running.Go(func() { f.resyncStale(ctx, c.ResyncPath) })
+	running.Go(func() { f.resyncStale(ctx, c) })
 	running.Go(func() { f.watchSources(ctx) })
 	running.Go(func() { f.sweepSlots(ctx) })
 	unplug := f.sockets.start(ctx)

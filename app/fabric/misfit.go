@@ -8,6 +8,8 @@ const (
 		"with the engine"
 	otherNames = "nothing that was routed there appears in its events: set hash_seed to the engine's PYTHONHASHSEED, " +
 		"and hash_scheme to its prefix caching hash algorithm"
+	saysNothing = "its events have stopped: it tells of no block of the prompts that are routed there, which it did " +
+		"not hold"
 )
 
 // misfit returns why a replica's events tell nothing of the prompts that are routed there; "" if they do.
@@ -17,6 +19,8 @@ func (f *Fabric) misfit(id index.HostID) string {
 		return otherBlocks
 	case f.beliefs.Misfits().Has(id):
 		return otherNames
+	case f.beliefs.Hushed().Has(id):
+		return saysNothing
 	}
 	return ""
 }
@@ -24,7 +28,7 @@ func (f *Fabric) misfit(id index.HostID) string {
 // misfits returns the replicas whose events tell nothing of the prompts that are routed there. It logs those that were
 // not among before.
 func (f *Fabric) misfits(before index.HostBitmap) index.HostBitmap {
-	all := f.feed.Misfits().Or(f.beliefs.Misfits())
+	all := f.feed.Misfits().Or(f.beliefs.Misfits()).Or(f.beliefs.Hushed())
 	for id := range all.AndNot(before).All() {
 		if r, ok := f.replicaAt(id); ok {
 			f.log.Warn("a replica's cache events do not fit its prompts: it is scored by what is routed there",

@@ -36,6 +36,20 @@ type Generation struct {
 	ExcludeAfter time.Duration // a replica whose own socket is lost for so long is told to Lives; 0 is never
 }
 
+// Free returns how many times Admit would succeed now.
+func (f *Fabric) Free() (n int) {
+	var present index.HostBitmap
+	for _, r := range *f.present.Load() {
+		present.Set(r.Host)
+	}
+	for host := range index.HostID(index.MaxHosts) {
+		if !present.Has(host) && !f.index.Alive().Has(host) && f.index.Reusable(host) {
+			n++
+		}
+	}
+	return n
+}
+
 // Admit takes a free slot of the index. One call at a time.
 func (f *Fabric) Admit() (index.HostID, error) {
 	for host := range index.HostID(index.MaxHosts) {
@@ -83,7 +97,7 @@ func (f *Fabric) Scheme(h Hashes) *enginehash.Scheme { return f.schemes.of(h) }
 // targetOf says which slot a replica's blocks go to, which source may tell of them, and what they are called.
 func (f *Fabric) targetOf(g Generation, r Replica) events.Target {
 	to := events.Target{Host: r.Host, Specialist: r.Specialist, BlockSize: r.BlockSize,
-		Source: sourceOf(r.Name, r.Events), Salts: g.Salts}
+		Pool: r.Blocks, Source: sourceOf(r.Name, r.Events), Salts: g.Salts}
 	if r.Events == nil || r.Events.Source != "any" {
 		to.Patience = g.BindFor
 	}

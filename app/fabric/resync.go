@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
 
+	"octet/config"
 	"octet/internal/contain"
 	"octet/routing/events"
 	"octet/routing/index"
@@ -25,25 +27,75 @@ const (
 // errNoSnapshot is an engine that cannot tell what it holds.
 var errNoSnapshot = errors.New("the engine has no snapshot")
 
-// resyncStale asks the engines of stale replicas, one after the other, for snapshots of what they hold, until ctx ends.
-func (f *Fabric) resyncStale(ctx context.Context, path string) {
-	if path == "" {
+// resyncStale asks the engines of stale replicas, one after the other, for snapshots of what they hold, and the peer
+// for what it knows of those whose engines do not tell, until ctx ends.
+func (f *Fabric) resyncStale(ctx context.Context, c config.Events) {
+	if c.ResyncPath == "" && c.Snapshot.Peer == "" {
 		return
 	}
-	due := map[index.HostID]time.Time{}
-	contain.Every(ctx, resyncEvery, func(time.Time) {
-		stale := f.index.Stale()
+	r := repairs{f: f, config: c, engine: map[index.HostID]time.Time{}, peer: map[index.HostID]time.Time{}}
+	contain.Every(ctx, resyncEvery, func(time.Time) { r.look(ctx) })
+}
+
+// repairs is when stale replicas are asked for again.
+type repairs struct {
+	f            *Fabric
+	config       config.Events
+	engine, peer map[index.HostID]time.Time // not before; by slot
+}
+
+func (r *repairs) look(ctx context.Context) {
+	stale := r.f.index.Stale()
+	for _, due := range []map[index.HostID]time.Time{r.engine, r.peer} {
 		for id := range due {
 			if !stale.Has(id) {
 				delete(due, id)
 			}
 		}
-		for id := range stale.All() {
-			if time.Now().Before(due[id]) {
-				continue
-			}
-			due[id] = time.Now().Add(f.repair(ctx, id, path))
+	}
+	for id := range stale.All() {
+		if r.config.ResyncPath != "" && !time.Now().Before(r.engine[id]) {
+			r.engine[id] = time.Now().Add(r.f.repair(ctx, id, r.config.ResyncPath))
 		}
+	}
+	r.askPeer(ctx, r.f.index.Stale())
+}
+
+// askPeer takes over what the peer knows of stale replicas, all in one answer.
+func (r *repairs) askPeer(ctx context.Context, stale index.HostBitmap) {
+	if r.config.Snapshot.Peer == "" {
+		return
+	}
+	wanted := map[string]bool{}
+	for id := range stale.All() {
+		rep, ok := r.f.replicaAt(id)
+		if !ok || time.Now().Before(r.peer[id]) {
+			continue
+		}
+		wanted[rep.Name], r.peer[id] = true, time.Now().Add(resyncAgain)
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	n, err := r.f.fetchMissed(ctx, r.config.Snapshot, wanted)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		r.f.log.Warn("index: replicas are stale and the peer does not say what it knows of them",
+			"peer", r.config.Snapshot.Peer, "replicas", len(wanted), "error", err)
+	case n > 0:
+		r.f.log.Info("index: the peer told what it knows of stale replicas", "peer", r.config.Snapshot.Peer,
+			"replicas", n)
+	}
+}
+
+// fetchMissed takes over what the peer knows of replicas. What those publish waits meanwhile, so that it does not
+// outdate the answer.
+func (f *Fabric) fetchMissed(ctx context.Context, c config.Snapshot, wanted map[string]bool) (replicas int, err error) {
+	for name := range wanted {
+		defer f.feed.Hold(name)()
+	}
+	return f.fetch(ctx, c, func(in io.Reader) (int, error) {
+		return f.feed.LoadMissed(in, func(name string) bool { return wanted[name] })
 	})
 }
 
@@ -52,9 +104,6 @@ func (f *Fabric) repair(ctx context.Context, id index.HostID, path string) time.
 	rep, ok := f.replicaAt(id)
 	if !ok {
 		return resyncAgain
-	}
-	if rep.Events != nil && rep.Events.ZMQ != "" {
-		return resyncNever // its epochs are numbered here, and its replays repair what they can
 	}
 	err := f.Resync(ctx, rep, path)
 	switch {
@@ -99,6 +148,9 @@ func (f *Fabric) Resync(ctx context.Context, rep Replica, path string) error {
 	at, held, err := readSnapshot(rep.Name, lines)
 	if err != nil {
 		return err
+	}
+	if events, ok := f.feed.Position(rep.Name); ok && events.Epoch != at.Epoch {
+		return f.feed.Adopt(rep.Name, held) // its events are numbered here, or by a bridge
 	}
 	return f.feed.Resync(rep.Name, at.Epoch, at.Seq, held)
 }

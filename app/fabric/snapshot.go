@@ -54,6 +54,12 @@ func (f *Fabric) load(path string) (replicas int, err error) {
 
 // Fetch takes over what the gateway at c.Peer knows.
 func (f *Fabric) Fetch(ctx context.Context, c config.Snapshot) (replicas int, err error) {
+	return f.fetch(ctx, c, f.feed.Load)
+}
+
+// fetch has load read the snapshot of the gateway at c.Peer.
+func (f *Fabric) fetch(ctx context.Context, c config.Snapshot, load func(io.Reader) (int, error)) (replicas int,
+	err error) {
 	ctx, cancel := context.WithTimeout(ctx, peerTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.Peer, "/")+"/admin/index/snapshot",
@@ -72,7 +78,7 @@ func (f *Fabric) Fetch(ctx context.Context, c config.Snapshot) (replicas int, er
 	if resp.StatusCode != http.StatusOK {
 		return 0, fmt.Errorf("it answers %s", resp.Status)
 	}
-	return f.feed.Load(io.LimitReader(resp.Body, peerBytes))
+	return load(io.LimitReader(resp.Body, peerBytes))
 }
 
 // keep writes the snapshot file at every interval, until ctx ends, and then once more.

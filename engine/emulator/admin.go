@@ -43,8 +43,12 @@ func (e *Emulator) showState(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, mustJSON(e.State()))
 }
 
-// health answers 200 and nothing, 503 when the engine has stopped.
+// health answers 200 and nothing, 503 when the engine has stopped or loads its model for the first time.
 func (e *Emulator) health(w http.ResponseWriter, _ *http.Request) {
+	if _, boots := e.sleeper.state(); boots {
+		writeProblem(w, e.sleeper.refusal())
+		return
+	}
 	if e.life.Err() != nil {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}

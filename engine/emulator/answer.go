@@ -67,6 +67,9 @@ func (an *answer) submit(ctx context.Context, c *choice) (err error) {
 	}
 	e.cacheMu.RLock() // a reset of the cache lies before or after the whole of this
 	defer e.cacheMu.RUnlock()
+	if err := e.sleeper.refusal(); err != nil {
+		return err
+	}
 	c.id = e.sequences.add(c.seq)
 	c.stream, err = e.loop.Submit(ctx, core.Request{
 		ID: c.id, Tokens: append([]uint32(nil), a.prompts[c.prompt].tokens...),

@@ -35,6 +35,8 @@ const (
 type Config struct {
 	Name  string // the replica's name in events and states; default Model
 	Model string // the base model's name, which requests ask for; default "emulated"
+	// Weights is the path that it says its model was loaded from; default Model
+	Weights string
 
 	BlockSize   int // tokens a KV block; default 16
 	Blocks      int // KV blocks in the pool; default 4096
@@ -71,9 +73,17 @@ type Config struct {
 	// surfaces beside chat completions that it serves: DoorMessages, DoorResponses; nil means none
 	Doors []string
 
-	Adapters []string // LoRA adapters that are loaded from the start
-	Faults   []Fault  // armed from the start, as if by POST /admin/faults
-	Seed     uint64   // of the block hashes: engines with different seeds hash the same tokens differently
+	LoadTime time.Duration // how long it takes to wake, and to load at the start where it Boots; default 0
+	Boots    bool          // its model is not loaded at the start: until it is, it answers 503 to probes too
+	Asleep   bool          // it sleeps from the start
+	// its events do not tell that the cache is lost when it goes to sleep
+	SleepsSilently bool
+
+	Adapters     []string      // LoRA adapters that are loaded from the start
+	AdapterSlots int           // adapters that it may have loaded at once; default 256
+	AdapterLoad  time.Duration // time of a load, during which it computes all the same; default zero
+	Faults       []Fault       // armed from the start, as if by POST /admin/faults
+	Seed         uint64        // of the block hashes: engines with different seeds hash the same tokens differently
 
 	Namer     Namer // what its events call blocks; nil for our own hashes
 	Tokenless bool  // its events do not say which tokens a block holds
@@ -98,6 +108,7 @@ func (c Config) withDefaults() (Config, error) {
 func (c Config) named() Config {
 	or(&c.Model, "emulated")
 	or(&c.Name, c.Model)
+	or(&c.Weights, c.Model)
 	if c.Tokenizer != "" {
 		or(&c.Text, TextProse)
 	}
@@ -112,6 +123,7 @@ func (c Config) sized() Config {
 	or(&c.MaxWaiting, 1024)
 	or(&c.TokenBudget, max(2048, c.MaxRunning))
 	or(&c.StreamInterval, 1)
+	or(&c.AdapterSlots, maxAdapters)
 	or(&c.MaxModelLen, max(min(32768, c.Blocks*c.BlockSize), 0))
 	return c
 }
@@ -124,7 +136,8 @@ func (c Config) paced() Config {
 	or(&c.KVTransferPerBlock, 50*time.Microsecond)
 	or(&c.KVLease, 30*time.Second)
 	or(&c.PrefillerTimeout, 5*time.Second)
-	for _, d := range []*time.Duration{&c.KVLease, &c.Step, &c.StepPerSeq, &c.AdapterSwap, &c.KVTransferPerBlock} {
+	for _, d := range []*time.Duration{&c.LoadTime, &c.KVLease, &c.Step, &c.StepPerSeq, &c.AdapterSwap,
+		&c.KVTransferPerBlock} {
 		*d = max(*d, 0)
 	}
 	return c

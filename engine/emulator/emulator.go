@@ -29,9 +29,11 @@ type Emulator struct {
 	armed     armed
 	exports   *exports
 	outbox    *outbox
+	sleeper   sleeper
 	metrics   *metrics
 	mux       *http.ServeMux
 	requests  atomic.Uint64 // ids that were made here
+	weights   atomic.Pointer[weights]
 
 	cacheMu sync.RWMutex // held for reading while a sequence is submitted
 	cache   int          // guarded by cacheMu: resets of the prefix cache so far
@@ -44,12 +46,13 @@ func New(c Config) (*Emulator, error) {
 		return nil, err
 	}
 	e := &Emulator{cfg: c, started: time.Now(), sequences: newSequences(), writer: newAnswerWriter(c.Model),
-		outbox: newOutbox(c), exports: newExports(c)}
+		outbox: newOutbox(c), exports: newExports(c), sleeper: newSleeper(c)}
 	if e.codec, err = newCodec(c); err != nil {
 		return nil, err
 	}
+	e.weights.Store(&weights{c.Weights, firstVersion})
 	e.armed.faults = append(e.armed.faults, c.Faults...)
-	if e.loras, err = newLoraRegistry(c.Model, c.Adapters); err != nil {
+	if e.loras, err = newLoraRegistry(c); err != nil {
 		return nil, err
 	}
 	e.loop, err = core.NewLoop(core.LoopConfig{Core: c.core(), Now: e.now, Publish: e.outbox.changed,
@@ -71,6 +74,9 @@ func (e *Emulator) now() scheduler.Time { return time.Since(e.started) }
 // being answered then ends with an error. It is called once.
 func (e *Emulator) Run(ctx context.Context) error {
 	defer e.end()
+	if _, boots := e.sleeper.state(); boots {
+		e.sleeper.wake()
+	}
 	e.outbox.post(events.Event{Kind: events.Cleared})
 	var publishing sync.WaitGroup
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -94,22 +100,32 @@ func (e *Emulator) routes() *http.ServeMux {
 		"POST /v1/chat/completions":    e.chat,
 		"POST /v1/completions":         e.complete,
 		"GET /v1/models":               e.listModels,
-		"POST /v1/load_lora_adapter":   e.loras.handleLoad,
+		"POST /v1/load_lora_adapter":   e.loadAdapter,
+		"POST /load_lora_adapter":      e.loadAdapter,
+		"POST /unload_lora_adapter":    e.loras.handleUnload,
 		"POST /v1/unload_lora_adapter": e.loras.handleUnload,
 		"POST /tokenize":               e.tokenize,
 		"POST /detokenize":             e.detokenize,
 		"POST /reset_prefix_cache":     e.resetCache,
 		"GET /health":                  e.health,
 		"GET /ping":                    e.health,
+		"GET /is_sleeping":             e.handleAsleep,
+		"POST /sleep":                  e.handleSleep,
+		"POST /wake_up":                e.handleWake,
 		"GET /version":                 e.version,
-		"GET /metrics":                 e.metrics.handler().ServeHTTP,
-		"GET /admin/state":             e.showState,
-		"GET /admin/kv":                e.showCache,
-		"GET /admin/faults":            e.armed.handleList,
-		"POST /admin/faults":           e.armed.handleArm,
-		"GET /kv_transfer/{key}":       e.hand,
-		"GET /kv_rooms/{room}":         e.meet,
-		"DELETE /admin/faults":         e.armed.handleClear,
+		"GET /get_model_info":          e.modelInfo,
+		"GET /model_info":              e.modelInfo,
+
+		"POST /update_weights_from_disk": e.updateWeights,
+
+		"GET /metrics":           e.metrics.handler().ServeHTTP,
+		"GET /admin/state":       e.showState,
+		"GET /admin/kv":          e.showCache,
+		"GET /admin/faults":      e.armed.handleList,
+		"POST /admin/faults":     e.armed.handleArm,
+		"GET /kv_transfer/{key}": e.hand,
+		"GET /kv_rooms/{room}":   e.meet,
+		"DELETE /admin/faults":   e.armed.handleClear,
 	} {
 		mux.HandleFunc(pattern, handle)
 	}
@@ -127,10 +143,17 @@ func (e *Emulator) root(l lora, salt string) kvpool.BlockHash {
 func (e *Emulator) resetPrefixCache() bool {
 	e.cacheMu.Lock()
 	defer e.cacheMu.Unlock()
+	return e.emptyCache(true)
+}
+
+// emptyCache is resetPrefixCache for a caller that holds cacheMu. Without tell its events say nothing of it.
+func (e *Emulator) emptyCache(tell bool) bool {
 	if s := e.loop.Stats(); e.sequences.live() > 0 || s.Used+s.Reserved+s.Waiting > 0 {
 		return false
 	}
 	e.cache++
-	e.outbox.post(events.Event{Kind: events.Cleared})
+	if tell {
+		e.outbox.post(events.Event{Kind: events.Cleared})
+	}
 	return true
 }

@@ -38,6 +38,7 @@ const (
 var faultKinds = []string{
 	DieBeforeHeaders, DieAfterHeaders, DieAfterTokens, Hang, HangAfterTokens, Garbage, ErrorEvent, Slow,
 	Close, Cut, HalfEvent, Flood, BadFrame, Overrun, Status, BadHead, HugeHead, HalfHead,
+	LoadRefused, LoadDies, LoadCut, LoadLost,
 }
 
 // Fault is something that goes wrong with the next Times requests; 0 is with every one until the faults are cleared.
@@ -84,17 +85,21 @@ func (a *armed) arm(f Fault) error {
 }
 
 // take returns the fault that strikes the next request; the zero Fault means that nothing fails.
-func (a *armed) take() Fault {
+func (a *armed) take() Fault { return a.takeOf(func(f Fault) bool { return !f.ofLoad() }) }
+
+// takeOf is take for faults of some kinds.
+func (a *armed) takeOf(fits func(Fault) bool) Fault {
 	a.faultsMu.Lock()
 	defer a.faultsMu.Unlock()
-	if len(a.faults) == 0 {
+	i := slices.IndexFunc(a.faults, fits)
+	if i < 0 {
 		return Fault{}
 	}
-	f := a.faults[0]
+	f := a.faults[i]
 	if f.Times == 1 {
-		a.faults = slices.Delete(a.faults, 0, 1)
+		a.faults = slices.Delete(a.faults, i, i+1)
 	} else if f.Times > 1 {
-		a.faults[0].Times--
+		a.faults[i].Times--
 	}
 	return f
 }

@@ -24,14 +24,15 @@ type lora struct {
 // loraRegistry holds the adapters that are loaded, in the order of loading. Safe for concurrent use.
 type loraRegistry struct {
 	base     string // the base model's name
+	slots    int
 	lorasMu  sync.Mutex
 	loras    []lora
 	loadings int
 }
 
-func newLoraRegistry(base string, adapters []string) (*loraRegistry, error) {
-	s := &loraRegistry{base: base}
-	for _, name := range adapters {
+func newLoraRegistry(c Config) (*loraRegistry, error) {
+	s := &loraRegistry{base: c.Model, slots: c.AdapterSlots}
+	for _, name := range c.Adapters {
 		if err := s.load(name, "built-in"); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 		}
@@ -68,8 +69,8 @@ func (s *loraRegistry) load(name, path string) error {
 		return invalidUser(
 			"The lora adapter '%s' has already been loaded. If you want to load the adapter in place, set "+
 				"'load_inplace' to True.", name)
-	case len(s.loras) >= maxAdapters:
-		return invalidUser("%d lora adapters are loaded already.", maxAdapters)
+	case len(s.loras) >= s.slots:
+		return invalidUser("%d lora adapters are loaded already.", s.slots)
 	}
 	s.loadings++
 	s.loras = append(s.loras, lora{name, path, s.loadings, time.Now()})
@@ -112,16 +113,11 @@ type loraBody struct {
 	InPlace bool   `json:"load_inplace"`
 }
 
-func (s *loraRegistry) handleLoad(w http.ResponseWriter, r *http.Request) {
-	var b loraBody
-	err := readBody(r, &b)
-	if err == nil && b.InPlace {
+func (s *loraRegistry) loadAs(b loraBody) error {
+	if b.InPlace {
 		_ = s.unload(b.Name) // what is not there need not go
 	}
-	if err == nil {
-		err = s.load(b.Name, b.Path)
-	}
-	answerText(w, err, fmt.Sprintf("Success: LoRA adapter '%s' added successfully.", b.Name))
+	return s.load(b.Name, b.Path)
 }
 
 func (s *loraRegistry) handleUnload(w http.ResponseWriter, r *http.Request) {

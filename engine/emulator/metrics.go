@@ -152,5 +152,5 @@ func (g *gauges) Collect(to chan<- prometheus.Metric) {
 	put(g.cacheConfig, prometheus.GaugeValue, 1, strconv.Itoa(g.e.cfg.BlockSize), strconv.Itoa(s.Total))
 	running, waiting := g.e.sequences.adapters()
 	put(g.loraInfo, prometheus.GaugeValue, float64(time.Now().UnixNano())/1e9,
-		strconv.Itoa(maxAdapters), strings.Join(running, ","), strings.Join(waiting, ","))
+		strconv.Itoa(g.e.cfg.AdapterSlots), strings.Join(running, ","), strings.Join(waiting, ","))
 }

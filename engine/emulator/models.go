@@ -20,8 +20,8 @@ type modelCard struct {
 
 // listModels answers with the base model and, with it as parent, each loaded adapter.
 func (e *Emulator) listModels(w http.ResponseWriter, _ *http.Request) {
-	base := modelCard{ID: e.cfg.Model, Object: "model", Created: e.started.Unix(), OwnedBy: "octet", Root: e.cfg.Model,
-		MaxLen: &e.cfg.MaxModelLen}
+	base := modelCard{ID: e.cfg.Model, Object: "model", Created: e.started.Unix(), OwnedBy: "octet",
+		Root: e.weights.Load().path, MaxLen: &e.cfg.MaxModelLen}
 	cards := []modelCard{base}
 	for _, l := range e.loras.list() {
 		cards = append(cards, modelCard{ID: l.name, Object: "model", Created: l.since.Unix(), OwnedBy: "octet",

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"sync/atomic"
 
 	"octet/engine"
 	"octet/internal/http1/client"
@@ -13,7 +14,10 @@ type Client struct {
 	kind   string // of engine, as configured
 	health string // configured; "" is the kind's own
 	paths  engine.Paths
+	lists  engine.Listing
 	kinds  engine.Table
+	// its engine does not say whether it sleeps, as far as is known since Ask; see Standing
+	sleepless atomic.Bool
 }
 
 var _ engine.Client = (*Client)(nil)
@@ -34,7 +38,9 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{http: http, kind: cfg.Engine, health: cfg.HealthPath, paths: paths, kinds: cfg.Kinds}, nil
+	kind, _ := cfg.Kinds.Named(cfg.Engine)
+	return &Client{http: http, kind: cfg.Engine, health: cfg.HealthPath, paths: paths, lists: kind.Lists,
+		kinds: cfg.Kinds}, nil
 }
 
 // Do sends r and returns once the head of the answer is here, whatever its status. The body follows by Response.Feed.

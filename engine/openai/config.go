@@ -27,6 +27,7 @@ type Config struct {
 	TLS    *tls.Config                                 // for https; nil means the system's roots
 	Dial   func(ctx context.Context) (net.Conn, error) // nil means TCP to URL's host
 	Loops  *poll.Loops                                 // that carry streams; nil carries none
+	Guard  *dialing.Guard                              // of TCP; nil lets no link-local address through
 
 	DialTimeout   time.Duration // 5 s, TLS handshake included
 	HeaderTimeout time.Duration // 60 s from the end of the request to the response's head
@@ -42,7 +43,7 @@ func (c Config) transport() client.Config {
 	return client.Config{
 		URL: c.URL, Agent: "octet", Fields: []client.Field{{Name: engine.Via, Value: c.Via}}, Bearer: c.Bearer,
 		ContentType: "application/json",
-		TLS:         c.TLS, Control: dialing.Control, Dial: c.Dial, Loops: c.Loops, Panics: contain.Report,
+		TLS:         c.TLS, Control: c.Guard.Control, Dial: c.Dial, Loops: c.Loops, Panics: contain.Report,
 		Fault:       fault,
 		DialTimeout: c.DialTimeout, HeaderTimeout: c.HeaderTimeout, IdleTimeout: c.IdleTimeout,
 		WriteTimeout: c.WriteTimeout, MaxIdle: c.MaxIdle, MaxIdleTime: c.MaxIdleTime, MaxHeader: c.MaxHeader,

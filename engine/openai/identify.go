@@ -16,11 +16,13 @@ type Identity struct {
 	Sure  bool         // it names itself, so a declared kind other than Kind is wrong
 	Limit int          // tokens of prompt and answer together; 0 where it does not say
 	Doors engine.Doors // that it serves beside chat completions, of those that its kind may
+	// Revision is which weights it serves, as far as it says; "" if it does not.
+	Revision string
 }
 
 // Identify asks an engine what it is and how long its context for the model is: the owner in its model list, else the
-// names of its metrics, else the paths that only one kind has; and which doors it serves. At most seven questions; an
-// error where the engine cannot be reached.
+// names of its metrics, else the paths that only one kind has; which doors it serves, and which weights. At most nine
+// questions; an error where the engine cannot be reached.
 func (c *Client) Identify(ctx context.Context, model string) (Identity, error) {
 	list, err := c.Models(ctx)
 	if err != nil && !answered(err) {
@@ -38,8 +40,11 @@ func (c *Client) Identify(ctx context.Context, model string) (Identity, error) {
 	kind, _ := c.kinds.Named(id.Kind)
 	id.Doors = c.doors(ctx, kind.Served.Doors)
 	if kind.Paths.Slots != "" {
-		id.Limit, err = c.slotContext(ctx, kind.Paths.Slots)
+		if id.Limit, err = c.slotContext(ctx, kind.Paths.Slots); err != nil {
+			return id, err
+		}
 	}
+	id.Revision, err = c.revision(ctx, &kind.Revision, list, model)
 	return id, err
 }
 

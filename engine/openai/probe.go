@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"octet/engine"
 )
 
@@ -47,6 +49,31 @@ type Model struct {
 	Parent      string `json:"parent"`        // of an adapter: the model that it adapts
 	MaxModelLen int    `json:"max_model_len"` // tokens; 0 when the engine does not say
 	OwnedBy     string `json:"owned_by"`      // vLLM, SGLang and llama.cpp name themselves
+	// whether it is loaded, as llama.cpp says where it serves many models
+	Status struct {
+		Value string `json:"value"`
+	} `json:"status"`
+	Meta Meta `json:"meta"`
+}
+
+// Meta is what llama.cpp says of a model.
+type Meta struct {
+	Bytes int64 `json:"size"` // of its weights; 0 when the engine does not say
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom. What others put there is left alone.
+func (m *Meta) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	value, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	var said struct {
+		Size int64 `json:"size"`
+	}
+	if readAnswer(value, &said) == nil {
+		m.Bytes = said.Size
+	}
+	return nil
 }
 
 // Models returns what the engine serves, adapters included, in the engine's order.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -22,11 +23,8 @@ type Index interface {
 
 // Knowledge is what the gateway believes about caches, and why.
 type Knowledge interface {
-	// Trust says what a replica is scored by: exact (its events), approximate (what was routed there) or load.
-	Trust(h index.HostID) string
-	// Heard returns how many of a replica's cache events were left out as they could not be applied, and why its events
-	// tell nothing of the prompts that are routed there; "" if they do.
-	Heard(replica string, h index.HostID) (refused uint64, misfit string)
+	// Replica returns what is known of one replica's cache, and why, as JSON takes it.
+	Replica(name string, h index.HostID) map[string]any
 	// Sources returns how each source of events is doing, as JSON takes it.
 	Sources() map[string]any
 	// Save writes all that is known, for another gateway to load.
@@ -71,8 +69,7 @@ func (h Caches) replica(rep *ensemble.Replica) gin.H {
 		"events": rep.Fleet.Spec().HasEvents, "hit_accuracy": rep.Accuracy.Read(),
 	}
 	if h.Knowledge != nil {
-		out["trust"] = h.Knowledge.Trust(rep.Host)
-		out["refused_events"], out["misfit"] = h.Knowledge.Heard(rep.Name, rep.Host)
+		maps.Copy(out, h.Knowledge.Replica(rep.Name, rep.Host))
 	}
 	return out
 }

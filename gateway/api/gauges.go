@@ -34,13 +34,18 @@ var (
 	healthyDesc = prometheus.NewDesc("octet_replica_healthy", "1 when the last probes were good.",
 		[]string{"specialist", "replica"}, nil)
 	withdrawnDesc = prometheus.NewDesc("octet_replica_withdrawn",
-		"1 while a replica gets no new requests, as its engine has announced its end or its events have stopped.",
+		"1 while a replica gets no new requests, as its engine has announced its end, says that it does not serve, or "+
+			"publishes no events any more.",
 		[]string{"specialist", "replica"}, nil)
+	whyDesc = prometheus.NewDesc("octet_replica_out",
+		"1 while a replica gets no new requests, by the reason: asleep, loading, model_absent, shutdown, silent, "+
+			"draining or down.", []string{"specialist", "replica", "why"}, nil)
 	breakerDesc = prometheus.NewDesc("octet_replica_breaker",
 		"State of a replica's availability breaker: 0 closed, 1 half-open, 2 open.", []string{"specialist", "replica"},
 		nil)
 	staleDesc = prometheus.NewDesc("octet_index_stale",
-		"1 when a gap in a replica's events makes it scored by load alone.", []string{"specialist", "replica"}, nil)
+		"1 while batches of a replica's events are missing, so that it is known in part.",
+		[]string{"specialist", "replica"}, nil)
 	entriesDesc = prometheus.NewDesc("octet_index_entries", "Distinct blocks in the index.", nil, nil)
 	bytesDesc   = prometheus.NewDesc("octet_index_bytes", "Memory of the index, about.", nil, nil)
 	evictedDesc = prometheus.NewDesc("octet_index_evicted_blocks_total",
@@ -54,7 +59,8 @@ var (
 // Describe implements prometheus.Collector.
 func (g Gauges) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{blocksDesc, requestsDesc, admittedDesc, offeredDesc, errorDesc, withheldDesc,
-		healthyDesc, withdrawnDesc, breakerDesc, staleDesc, entriesDesc, bytesDesc, evictedDesc, openDesc, budgetDesc} {
+		healthyDesc, withdrawnDesc, whyDesc, breakerDesc, staleDesc, entriesDesc, bytesDesc, evictedDesc, openDesc,
+		budgetDesc} {
 		out <- d
 	}
 }
@@ -92,6 +98,9 @@ func (g Gauges) replica(out chan<- prometheus.Metric, rep *ensemble.Replica) {
 	emit(out, withheldDesc, float64(c.Withheld), specialist, rep.Name)
 	emit(out, healthyDesc, flag(rep.Fleet.Healthy()), specialist, rep.Name)
 	emit(out, withdrawnDesc, flag(rep.Fleet.Withdrawn()), specialist, rep.Name)
+	if why := rep.Fleet.Why(); why != "" {
+		emit(out, whyDesc, 1, specialist, rep.Name, string(why))
+	}
 	emit(out, breakerDesc, breakerStates[rep.Fleet.State()], specialist, rep.Name)
 	emit(out, staleDesc, flag(g.Index.Host(rep.Host).Stale), specialist, rep.Name)
 }

@@ -1,33 +1,46 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"octet/adapters"
 	"octet/gateway/ensemble"
 	"octet/slo"
 )
 
 // ReplicaState is one replica in GET /admin/state.
 type ReplicaState struct {
-	Name       string `json:"name"`
-	Engine     string `json:"engine"`                // the kind that it is taken for
-	Says       string `json:"engine_says,omitempty"` // the kind that the engine says it is of, if that is another
-	Healthy    bool   `json:"healthy"`
-	Draining   bool   `json:"draining"`
-	Withdrawn  bool   `json:"withdrawn"` // its engine has announced its end, or its events have stopped
-	Breaker    string `json:"breaker"`
-	InFlight   int    `json:"in_flight"`
-	Total      int    `json:"total"` // blocks; free + used + reserved
-	Free       int    `json:"free"`
-	Used       int    `json:"used"`
-	Reserved   int    `json:"reserved"`
-	Cached     int    `json:"cached"` // blocks in the modelled prefix cache
-	Waiting    int    `json:"waiting"`
-	Running    int    `json:"running"`
-	Preempting int    `json:"preempting"`
-	Shadow     int    `json:"shadow"`
+	Name     string `json:"name"`
+	Engine   string `json:"engine"`                // the kind that it is taken for
+	Says     string `json:"engine_says,omitempty"` // the kind that the engine says it is of, if that is another
+	Revision string `json:"revision,omitempty"`    // of its weights, as the engine tells it
+	Healthy  bool   `json:"healthy"`
+	Draining bool   `json:"draining"`
+	// its engine has announced its end, or says that it does not serve, its events have stopped, or it is found no more
+	Withdrawn bool `json:"withdrawn"`
+	// why no request is sent to it: asleep | loading | model_absent | shutdown | left (found no more) | silent |
+	// draining | down; absent if it gets requests
+	Why     string `json:"why,omitempty"`
+	Breaker string `json:"breaker"`
+	Source  string `json:"source"` // what has found it; config where it is listed
+	// when its registration ends, if it has one
+	LeaseEnds  time.Time `json:"lease_ends,omitzero"`
+	InFlight   int       `json:"in_flight"`
+	Total      int       `json:"total"` // blocks; free + used + reserved
+	Free       int       `json:"free"`
+	Used       int       `json:"used"`
+	Reserved   int       `json:"reserved"`
+	Cached     int       `json:"cached"` // blocks in the modelled prefix cache
+	Waiting    int       `json:"waiting"`
+	Running    int       `json:"running"`
+	Preempting int       `json:"preempting"`
+	Shadow     int       `json:"shadow"`
+	// those that it has, is to have, or could not load
+	Adapters []adapters.View `json:"adapters,omitempty"`
 }
 
 // SpecialistState is one specialist in GET /admin/state: its replicas and their sums.
@@ -52,6 +65,7 @@ type State struct {
 	Open      func() int64 // requests being answered
 	Draining  func() bool
 	Probation *slo.Probation
+	Finder    Finder // nil where all replicas are listed
 }
 
 // Handle answers with the state of all specialists.
@@ -59,7 +73,13 @@ func (h State) Handle(c *gin.Context) {
 	rt := h.Current()
 	list := make([]SpecialistState, 0, len(rt.Specialists))
 	for _, sp := range rt.Specialists {
-		list = append(list, specialistState(rt, sp))
+		one := specialistState(rt, sp)
+		for i := range one.Replicas {
+			if r := &one.Replicas[i]; h.Finder != nil {
+				r.LeaseEnds = h.Finder.LeaseEnds(r.Name)
+			}
+		}
+		list = append(list, one)
 	}
 	for _, p := range h.Probation.Standings() {
 		for i := range list {
@@ -68,8 +88,11 @@ func (h State) Handle(c *gin.Context) {
 			}
 		}
 	}
-	c.JSON(http.StatusOK, gin.H{"generation": rt.Generation, "open": h.Open(), "draining": h.Draining(),
-		"specialists": list})
+	state := gin.H{"generation": rt.Generation, "open": h.Open(), "draining": h.Draining(), "specialists": list}
+	if h.Finder != nil {
+		state["discovery"] = h.Finder.Sources()
+	}
+	c.JSON(http.StatusOK, state)
 }
 
 func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist) SpecialistState {
@@ -79,6 +102,9 @@ func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist) SpecialistSt
 			continue
 		}
 		r := replicaState(rep)
+		if sp.Keeper != nil {
+			r.Adapters = sp.Keeper.Views(uint16(rep.Host))
+		}
 		out.Total += r.Total
 		out.Free += r.Free
 		out.Used += r.Used
@@ -95,8 +121,10 @@ func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist) SpecialistSt
 func replicaState(rep *ensemble.Replica) ReplicaState {
 	g := rep.Gate.Stats()
 	return ReplicaState{
-		Name: rep.Name, Engine: rep.Kind.Name, Says: rep.ContradictedKind(), Healthy: rep.Fleet.Healthy(),
-		Draining: rep.Fleet.Draining(), Withdrawn: rep.Fleet.Withdrawn(), Breaker: rep.Fleet.State(),
+		Name: rep.Name, Source: cmp.Or(rep.Source, "config"), Engine: rep.Kind.Name,
+		Says: rep.ContradictedKind(), Revision: rep.Revision(), Healthy: rep.Fleet.Healthy(),
+		Draining: rep.Fleet.Draining(), Withdrawn: rep.Fleet.Withdrawn(), Why: string(rep.Fleet.Why()),
+		Breaker:  rep.Fleet.State(),
 		InFlight: rep.Fleet.Load().InFlight,
 		Total:    g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
 		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting, Shadow: int(rep.Shadows.Load()),

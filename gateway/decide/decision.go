@@ -37,6 +37,9 @@ func (d *Decision) In(rt *ensemble.Runtime) *ensemble.Specialist {
 	return d.specialist
 }
 
+// Renew has In look the specialist up again: the request goes on by another Runtime.
+func (d *Decision) Renew() { d.specialist = nil }
+
 // Version returns the declared version of what answers: the adapter's, else the specialist's.
 func (d *Decision) Version(rt *ensemble.Runtime) string {
 	sp := d.In(rt)
@@ -95,7 +98,7 @@ func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Req
 	c.Conversations.stay(rt, r, d)
 	c.shareOut(rt, r, d)
 	d.Shadow, d.ShadowCause = c.shadowOf(rt, d)
-	c.noteProbation(d)
+	c.NoteProbation(d)
 	return nil
 }
 

@@ -30,8 +30,8 @@ func (c *Decider) shareOut(rt *ensemble.Runtime, r *intake.Request, d *Decision)
 	v.Confidence = probability(rt, v, v.Specialist)
 }
 
-// noteProbation notes whether what answers is on probation.
-func (c *Decider) noteProbation(d *Decision) {
+// NoteProbation notes whether what answers is on probation.
+func (c *Decider) NoteProbation(d *Decision) {
 	d.OnProbation = c.Probation != nil &&
 		c.Probation.Fresh(slo.Entrant{Specialist: d.Specialist, Adapter: d.Adapter})
 }

@@ -28,7 +28,7 @@ func (c *Decider) Relieve(rt *ensemble.Runtime, r *intake.Request, d *Decision) 
 		c.divert(rt, r, d)
 	}
 	d.copyToDemoted()
-	c.noteProbation(d)
+	c.NoteProbation(d)
 	return nil
 }
 

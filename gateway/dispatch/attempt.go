@@ -75,6 +75,10 @@ func (d *Dispatch) attempt(ctx context.Context, began time.Duration) (err error)
 // enter asks the replica's Gate, from began on since the arrival. A request of higher priority may take the place back
 // until the first token.
 func (d *Dispatch) enter(ctx context.Context, began time.Duration) error {
+	began, err := d.holdAdapter(ctx, began)
+	if err != nil {
+		return err
+	}
 	now := d.Timer.At(began)
 	q := gate.Request{Now: now}
 	d.admission(&q, d.turn.leg)

@@ -23,7 +23,8 @@ type Shared struct {
 	Metrics *metrics.Series
 	// The clock is time.Now: engines' clients may count from times that were taken here.
 	WallClock bool
-	Began     time.Time // before any request
+	Newest    func() *ensemble.Runtime // that is served now
+	Began     time.Time                // before any request
 }
 
 // Client is the client's side of an answer.
@@ -58,9 +59,12 @@ type Dispatch struct {
 	retry retry
 	away  away
 	heirs succession
+	held  held
 
 	doubts    doubts
 	predicted int // tokens of the prompt that the index believes the replica to hold
+	known     int // of those, tokens that the replica's events tell of
+	foretold  int // predicted, or more where guesses of the replica do not count at present
 }
 
 // Choice is what the choice between two specialists asks of the one that is asked now. The zero Choice asks nothing.
@@ -155,7 +159,10 @@ func (d *Dispatch) Underway() bool { return d.turn.rep != nil }
 func (d *Dispatch) Resolve(served bool) { d.doubts.resolve(served) }
 
 // Finish ends the attempts: all that earlier steps left behind is given back. Idempotent.
-func (d *Dispatch) Finish() { d.steps.handBack() }
+func (d *Dispatch) Finish() {
+	d.steps.handBack()
+	d.held.pass.End()
+}
 
 // Slim lets go of what only a retry needs, once a stream has begun. A continuation needs the body, and the prompt's
 // chain, which it shows to a Gate.

@@ -45,8 +45,22 @@ func (o *Observer) Usage(u sse.Usage) {
 		return
 	}
 	d.turn.at.Delivered(u.CachedTokens)
+	d.teach(u.CachedTokens)
 	if d.Cached > 0 {
 		counts.Predicted.Note(d.Cached, u.CachedTokens)
 		d.turn.rep.Accuracy.Note(d.Cached, u.CachedTokens)
 	}
+}
+
+// teach tells what is known of the replica's cache how much of the prompt was in it.
+func (d *Dispatch) teach(delivered int) {
+	sp := d.Plan.Specialist
+	if sp.Evidence == nil {
+		return
+	}
+	known, all := d.known, d.foretold
+	if !d.Plan.Prompt.Exact {
+		known, all = sp.Metrics.Ratio.Tokens(known), sp.Metrics.Ratio.Tokens(all)
+	}
+	sp.Evidence.Delivered(d.turn.rep, known, all, delivered)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"octet/adapters"
 	"octet/engine"
 	"octet/gateway/doors"
 	"octet/gateway/ensemble"
@@ -33,6 +34,7 @@ type turn struct {
 	forgot    bool            // it was asked again without
 	noUsage   bool            // likewise without asking for the usage, which it may have refused the request for
 	native    doors.Native    // reads its answer, which is in the words of the client's door; nil for a chat completion
+	adapter   adapters.Hold   // on the request's adapter, at the replica
 	chats     bool            // it was asked again for a chat completion: it does not serve the door
 }
 
@@ -44,6 +46,7 @@ func (d *Dispatch) begin(rep *ensemble.Replica, at *receipt.Attempt, s *routing.
 	t.step.Ranked = nil // in the memory of the routing
 	d.Relay.NewEngine()
 	t.place = place.New(rep.Fleet, rep.Gate, d.Plan.Specialist.BlockSize)
+	t.place.Asked = d.held.pass
 }
 
 // leave gives the place back and lets go of the engine. Idempotent.
@@ -78,6 +81,7 @@ func (d *Dispatch) settle(err error) {
 		verdict = fleet.Cancelled
 	}
 	t.place.Close(verdict)
+	t.adapter.Release()
 	switch {
 	case errors.Is(err, engine.ErrConnect):
 		t.rep.Fleet.OnConnectFailure()
@@ -92,11 +96,14 @@ func (d *Dispatch) settle(err error) {
 func (d *Dispatch) openAttempt(step string, rep *ensemble.Replica, host index.HostID,
 	began time.Duration) *receipt.Attempt {
 	d.predicted = d.Plan.Predicted(host)
+	d.known, d.foretold = d.Plan.Foretold(host)
 	d.Cached = d.predicted
 	if d.predicted > 0 && !d.Plan.Prompt.Exact {
 		d.Cached = d.Plan.Specialist.Metrics.Ratio.Tokens(d.predicted)
 	}
-	return d.Receipt.Attempt(d.Plan.Specialist.Name, step, rep.Name, max(0, d.Cached), began)
+	at := d.Receipt.Attempt(d.Plan.Specialist.Name, step, rep.Name, max(0, d.Cached), began)
+	at.Weights(rep.Revision())
+	return at
 }
 
 // closeAttempt records the end of a turn.

@@ -8,11 +8,14 @@ import (
 )
 
 // pathTo returns the path of the value that begins at an offset of a body.
-func pathTo(body []byte, at int) string {
+func pathTo(body *wire.Spans, at int) string {
 	var path []byte
 	for from := 0; from < at; {
-		c := wire.NewCursor(body[from:], anyDepth)
+		c := body.Cursor(from, body.Len())
 		kind := c.Peek()
+		if from+c.Offset() == at {
+			break // white space is ahead of the body
+		}
 		c.Enter(kind)
 		for i := 0; ; i++ {
 			name, more := nextIn(&c, kind)

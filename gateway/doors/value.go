@@ -11,27 +11,28 @@ import (
 
 // Value is one value of a body that is known to be strict JSON, and where it stands. The zero Value is absent.
 type Value struct {
-	Raw  []byte  // as it stands, without white space around it; nil if it is absent or null
-	body *[]byte // which it is a part of
-	at   int     // where it begins there; of an absent one, the object that lacks it
-	name string  // of an absent one
+	Raw  []byte      // as it stands, without white space around it; nil if it is absent or null
+	body *wire.Spans // of the body that it is a part of
+	at   int         // where it begins there; of an absent one, the object that lacks it
+	name string      // of an absent one
 }
-
-// anyDepth is for what was judged before.
-const anyDepth = 1 << 20
 
 // Body returns the value of a whole body, which must be an object of strict JSON.
 func Body(body []byte, depth int) (Value, error) {
-	if err := wire.Check(body, depth); err != nil {
+	spans := new(wire.Spans)
+	if err := wire.CheckSpans(body, depth, spans); err != nil {
 		return Value{}, err
 	}
-	body = bytes.TrimSpace(body)
-	v := Value{Raw: body, body: &body}
+	c := spans.Cursor(0, len(body))
+	v := Value{body: spans}
+	v.at, v.Raw = c.Value()
 	if v.Kind() != '{' {
 		return v, &wire.Error{Code: wire.CodeInvalidRequest, Message: "the body must be a JSON object"}
 	}
 	return v, nil
 }
+
+func (v *Value) cursor() wire.Cursor { return v.body.Cursor(v.at, v.at+len(v.Raw)) }
 
 // Kind returns the first byte of the value, which tells what it is; 0 if it is absent.
 func (v *Value) Kind() byte {
@@ -46,7 +47,7 @@ func (v *Value) Path() string {
 	if v.body == nil {
 		return ""
 	}
-	path := pathTo(*v.body, v.at)
+	path := pathTo(v.body, v.at)
 	switch {
 	case v.name == "":
 		return path
@@ -86,7 +87,7 @@ func (v *Value) Members(names []string, into []Value) error {
 	for i, name := range names {
 		into[i] = Value{body: v.body, at: v.at, name: name}
 	}
-	c := wire.NewCursor(v.Raw, anyDepth)
+	c := v.cursor()
 	c.Enter('{')
 	for name, more := c.Key(); more; name, more = c.Key() {
 		i := slices.Index(names, string(name))
@@ -107,7 +108,7 @@ func (v *Value) Each(f func(element Value) error) error {
 	if v.Kind() != '[' {
 		return v.Invalid("must be an array")
 	}
-	c := wire.NewCursor(v.Raw, anyDepth)
+	c := v.cursor()
 	for c.Enter('['); c.More(); {
 		at, raw := c.Value()
 		element := Value{Raw: raw, body: v.body, at: v.at + at}
@@ -206,7 +207,7 @@ func (v *Value) Type() (Value, error) {
 	if v.Kind() != '{' {
 		return Value{}, v.Invalid("must be an object")
 	}
-	c := wire.NewCursor(v.Raw, anyDepth)
+	c := v.cursor()
 	c.Enter('{')
 	for name, more := c.Key(); more; name, more = c.Key() {
 		is := string(name) == "type"

@@ -22,6 +22,7 @@ type Replica struct {
 	Accuracy *metrics.Accuracy // of the hits predicted here; nil counts nothing
 	Answers  sse.Answers       // the shape of its unary answers
 	Name     string
+	Source   string // what has found it; empty if the configuration lists it
 	Model    string // the name by which the engine knows the specialist
 	APIKey   string
 	quoted   []byte     // Model as a JSON string; made by Seal
@@ -35,13 +36,17 @@ type Replica struct {
 	Kind            engine.Kind
 	// returns the kind that its engine says it is of, if that is another than Kind; nil if engines are not asked
 	Contradiction func() string
-	Opaque        string            // what clients see as X-Replica
-	Doors         *atomic.Uint32    // an engine.Doors: what its engine serves beside chat completions; nil for none
-	Usage         atomic.Uint32     // whether its engine tells the usage of streams when asked: see the constants
-	Reasoning     atomic.Uint32     // whether its engine continues from an answer's reasoning: see the constants
-	MaxWaiting    int               // requests in the Gate's queue
-	Shadows       atomic.Int32      // shadow requests that it answers now
-	Tokens        func() TokenCheck // nil if tokens are not compared
+	// returns the number of an adapter in its engine, if requests name adapters so; nil if nothing is known of adapters
+	AdapterNumber func(served string) (int, bool)
+	Opaque        string         // what clients see as X-Replica
+	Doors         *atomic.Uint32 // an engine.Doors: what its engine serves beside chat completions; nil for none
+	Usage         atomic.Uint32  // whether its engine tells the usage of streams when asked: see the constants
+	Reasoning     atomic.Uint32  // whether its engine continues from an answer's reasoning: see the constants
+	MaxWaiting    int            // requests in the Gate's queue
+	Shadows       atomic.Int32   // shadow requests that it answers now
+	// which revision of its weights its engine tells; nil if engines are not asked, holds nil while it has not told
+	Weights *atomic.Pointer[string]
+	Tokens  func() TokenCheck // nil if tokens are not compared
 }
 
 // What is known of whether a replica's engine takes stream_options.include_usage.
@@ -65,6 +70,17 @@ func (r *Replica) ContradictedKind() string {
 		return ""
 	}
 	return r.Contradiction()
+}
+
+// Revision returns the revision of the weights that the engine serves, as it tells it; "" if it has not told.
+func (r *Replica) Revision() string {
+	if r.Weights == nil {
+		return ""
+	}
+	if told := r.Weights.Load(); told != nil {
+		return *told
+	}
+	return ""
 }
 
 // Reasons reports whether the replica's engine is taken to show its model the reasoning of an answer that it continues.

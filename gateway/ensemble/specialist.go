@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"octet/adapters"
 	"octet/gateway/head"
 	"octet/gateway/metrics"
 	"octet/gateway/wire"
@@ -11,6 +12,7 @@ import (
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/scheduler/gate"
+	"octet/scheduler/hold"
 	"octet/slo"
 )
 
@@ -26,16 +28,19 @@ type Specialist struct {
 	Images    bool              // its engines take images
 	PerImage  int               // tokens that an image counts, which engines do not tell ahead
 	Adapters  []string
-	Created   int64 // unix seconds, for /v1/models
+	Keeper    *adapters.Keeper // of its adapters; nil if their engines are left to themselves
+	Created   int64            // unix seconds, for /v1/models
 	Board     *slo.Board
 	Load      *slo.Escalation // nil if load never escalates
 	// requests that its replicas refused, which its Gates book too; nil if Retry-After is each Gate's own
 	Away     *gate.Book
 	Shed     *gate.Book    // requests that its load refused; nil if age never lifts a request over the floor
 	Aging    time.Duration // after which coming back is worth a step of priority; zero means never
+	Hold     *hold.Queue   // of requests while none of its replicas serves; nil if none is held
 	Workflow routing.Workflow
 	Pipeline Pipeline
 	Insight  Insight             // nil if nothing is known of the replicas' caches
+	Evidence Evidence            // nil if what engines deliver teaches nothing of their caches
 	Metrics  *metrics.Specialist // set by Runtime.Connect
 
 	snapshot *fleet.Snapshot // its replicas of this generation, made by Seal
@@ -71,6 +76,16 @@ type Insight interface {
 	Routed(v routing.View, r *Replica, now time.Time)
 }
 
+// Evidence is what delivered hits are held against.
+type Evidence interface {
+	// Foretell returns how many leading blocks of the prompt replica h's events tell of, and how many it holds with
+	// what is guessed. believed is what Insight says, and is right unless events leave something open.
+	Foretell(v routing.View, h index.HostID, believed int) (known, all int)
+	// Delivered reports how many tokens of the prompt were in the replica's cache, of which its events had told of
+	// known, and all were foretold.
+	Delivered(r *Replica, known, all, delivered int)
+}
+
 // InTiers is how many of a prompt's leading blocks a replica holds in each tier, by the fastest that has them.
 type InTiers [index.Tiers]int
 
@@ -82,6 +97,14 @@ func (sp *Specialist) Shown() wire.Shown { return sp.shown }
 
 // HeadLine returns the line of an answer's head that names the specialist.
 func (sp *Specialist) HeadLine() head.Lines { return sp.headLine }
+
+// Edition returns the name by which engines know the edition of an adapter that requests are sent to; "" for "".
+func (sp *Specialist) Edition(adapter string) string {
+	if sp.Keeper == nil || adapter == "" {
+		return adapter
+	}
+	return sp.Keeper.Edition(adapter)
+}
 
 // Takes returns true if the specialist's engines take what a body holds beside text.
 func (sp *Specialist) Takes(body *wire.Request) bool { return sp.Images || body.Images() == 0 }

@@ -95,13 +95,14 @@ func Retryable(err error) bool {
 	return errors.Is(err, scheduler.ErrRefused) && !errors.Is(err, scheduler.ErrDeadline) ||
 		errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) || errors.Is(err, engine.ErrReset) ||
 		errors.Is(err, engine.ErrProtocol) ||
-		errors.Is(err, ErrEngineFailed) || errors.Is(err, ErrEngineBusy) || errors.Is(err, ErrHandover)
+		errors.Is(err, ErrEngineFailed) || errors.Is(err, ErrEngineBusy) || errors.Is(err, ErrHandover) ||
+		LacksAdapter(err)
 }
 
 // Again says what an executor may make of a failed attempt that the client has seen nothing of.
 func Again(err error) error {
 	switch {
-	case errors.Is(err, fleet.ErrBreakerOpen):
+	case errors.Is(err, fleet.ErrBreakerOpen), errors.Is(err, place.ErrAsleep):
 		return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
 	case err == nil || !Retryable(err):
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"octet/adapters"
 	"octet/classifier"
 	"octet/engine"
 	"octet/gateway/apierr"
@@ -40,7 +41,8 @@ func Of(err error) *apierr.Error {
 	if errors.As(err, &known) {
 		return known
 	}
-	for _, classify := range [...]func(error) *apierr.Error{requestError, routeError, admissionError, upstreamError} {
+	for _, classify := range [...]func(error) *apierr.Error{requestError, routeError, admissionError,
+		adapterError, upstreamError} {
 		if e := classify(err); e != nil {
 			e.Cause = err
 			return e
@@ -92,6 +94,26 @@ var grains = []struct {
 	{scheduler.ErrDeadline, apierr.DeadlineUnachievable},
 	{scheduler.ErrKVExhausted, apierr.KVExhausted},
 	{scheduler.ErrQueueFull, apierr.QueueFull},
+	{scheduler.ErrNoReplica, apierr.NoHealthyReplica},
+}
+
+// LacksAdapter reports whether a request was refused for its adapter: it may be had at another replica.
+func LacksAdapter(err error) bool {
+	var no *adapters.Refusal
+	return errors.As(err, &no) && !errors.Is(no, adapters.ErrLate)
+}
+
+func adapterError(err error) *apierr.Error {
+	var no *adapters.Refusal
+	if !errors.As(err, &no) {
+		return nil
+	}
+	e := apierr.New(apierr.NoHealthyReplica, "X-Adapter", no.Error())
+	if errors.Is(no, adapters.ErrLate) || errors.Is(no, adapters.ErrCrowded) {
+		e.Code = apierr.Overloaded
+	}
+	e.RetryAfter = no.RetryAfter
+	return e
 }
 
 func admissionError(err error) *apierr.Error {

@@ -10,6 +10,9 @@ import (
 // ErrPreempted ends the context of a place that the Gate has taken back.
 var ErrPreempted = errors.New("preempted by a request of higher priority")
 
+// ErrAsleep is a replica that is put to sleep as a request comes.
+var ErrAsleep = errors.New("the replica is put to sleep")
+
 // Context is that of what is done with one place. Each place makes its own: a deadline, a hang-up or a preemption may
 // still be about to end it when the place is given back.
 type Context struct{ lifetime.Context }

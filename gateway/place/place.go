@@ -19,10 +19,15 @@ type Place struct {
 	flight fleet.Flight
 	ctx    *Context // nil if the Gate has no way to end what is done with the place
 
+	Asked Asked // told once the Gate has answered; may be nil
+
 	vacated  bool // the ticket was given back, before the rest
 	answered bool // the replica has brought a token
 	next     int  // tokens of the answer from which on the Gate is told again
 }
+
+// Asked is told that a Gate has answered, be it that the request waits there.
+type Asked interface{ End() }
 
 // Clock says what time it is.
 type Clock interface{ Now() time.Time }
@@ -75,6 +80,9 @@ func (p *Place) Admit(ctx context.Context, r *gate.Request, d fleet.Demand, cloc
 		r.Watcher = p.ctx
 	}
 	ticket, wait, err := p.gate.Ask(ctx, r)
+	if p.Asked != nil {
+		p.Asked.End()
+	}
 	if wait != nil {
 		p.flight = p.replica.Route(d)
 		ticket, err = wait.Await(ctx)
@@ -91,6 +99,9 @@ func (p *Place) Admit(ctx context.Context, r *gate.Request, d fleet.Demand, cloc
 		p.flight.Begin(at)
 	} else {
 		p.replica.Start(&p.flight, d, at)
+	}
+	if p.replica.Resting() {
+		return at, ErrAsleep
 	}
 	return at, nil
 }

@@ -124,3 +124,22 @@ func kind(err error) string {
 	}
 	return "failed"
 }
+
+// A request that comes as its replica is put to sleep has no place there, and holds nothing of it.
+func TestAPlaceIsGivenBackToAReplicaThatRests(t *testing.T) {
+	replica, g := world(t)
+	p := New(replica, g, 16)
+	p.Watch(t.Context())
+	if !replica.Rest() {
+		t.Fatal("it does not rest")
+	}
+	_, err := p.Admit(t.Context(), &gate.Request{ID: "late", PromptTokens: 4, MaxNew: 4, Now: time.Now()},
+		fleet.Demand{Prompt: 4}, wall{})
+	if !errors.Is(err, ErrAsleep) {
+		t.Errorf("got %v", err)
+	}
+	p.Release()
+	if s := g.Stats(); s.Running+s.Used != 0 || !replica.Quiet() {
+		t.Errorf("%+v, quiet %t", s, replica.Quiet())
+	}
+}

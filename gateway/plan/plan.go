@@ -111,6 +111,17 @@ func (p *Plan) Predicted(host index.HostID) int {
 	return receipt.Servable(p.Specialist.Held(p.route.View(), host), p.Prompt.Tokens, p.Specialist.BlockSize)
 }
 
+// Foretold returns how many tokens of the prompt a replica's events tell of, and how many it holds with what is
+// guessed.
+func (p *Plan) Foretold(host index.HostID) (known, all int) {
+	sp, v := p.Specialist, p.route.View()
+	if sp.Evidence == nil {
+		return 0, 0
+	}
+	known, all = sp.Evidence.Foretell(v, host, sp.Held(v, host))
+	return receipt.Servable(known, p.Prompt.Tokens, sp.BlockSize), receipt.Servable(all, p.Prompt.Tokens, sp.BlockSize)
+}
+
 // Admission writes into q, which is zero, what a Gate is to know of the request. Its Now is left out, and so is what
 // depends on the request's attempts.
 func (p *Plan) Admission(r *intake.Request, q *gate.Request) {

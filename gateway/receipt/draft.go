@@ -60,6 +60,9 @@ func (d *Draft) Attempt(specialist, step, replica string, predicted int, now tim
 	return &d.r.Attempts[len(d.r.Attempts)-1]
 }
 
+// Weights records which revision of the weights the replica serves; "" if that is not known.
+func (a *Attempt) Weights(revision string) { a.Revision = revision }
+
 // Queued adds time that the turn waited for a place.
 func (a *Attempt) Queued(waited time.Duration) { a.QueueMs += Ms(waited) }
 

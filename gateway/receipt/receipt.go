@@ -107,6 +107,7 @@ type Attempt struct {
 	Specialist      string  `json:"specialist"`
 	Step            string  `json:"step,omitempty"` // of the plan; absent if there is only one
 	Replica         string  `json:"replica"`
+	Revision        string  `json:"revision,omitempty"` // of the weights, as the engine tells it
 	QueueMs         float64 `json:"queue_ms"`
 	PredictedTokens int     `json:"predicted_cached_tokens"`
 	DeliveredTokens *int    `json:"delivered_cached_tokens,omitempty"` // of its own cache, if the engine says so
@@ -148,6 +149,9 @@ type Result struct {
 	// attempts to continue after an engine's death; each is among the attempts
 	Continued int `json:"continued,omitempty"`
 	Preempted int `json:"preempted"`
+	// that it was held as no replica of the specialist served, and whether one was woken for it
+	HeldMs float64 `json:"held_ms,omitempty"`
+	Woke   bool    `json:"woke,omitempty"`
 }
 
 // Outcome is a verdict on an answer.
@@ -159,6 +163,7 @@ type Outcome struct {
 
 	By        string `json:"-"` // the tenant that gave it; "" is the gateway's own verifier
 	Published string `json:"-"` // the kind under whose rate it counts
+	OnTrial   bool   `json:"-"` // it counts for its adapter's probation alone
 }
 
 // render writes out what is only written when it is asked for: traces and verdicts. Its lists are never null.

@@ -46,7 +46,10 @@ type Change struct {
 
 // Judged is what a verdict does to the samples that an answer is: one among all answers, and one among those that are
 // published under its kind. Both are Refused, or neither is.
-type Judged struct{ Answer, Kind Change }
+type Judged struct {
+	Answer, Kind Change
+	OnTrial      bool // the answer is a sample of its adapter's probation alone, as its first verdict said
+}
 
 // Judge adds a verdict to a receipt that was put, unless there is one of its kind. All that find the receipt see it.
 func (r *Receipt) Judge(o Outcome) Judged { return r.verdicts.add(o) }
@@ -63,8 +66,19 @@ func (v *verdicts) add(o Outcome) Judged {
 			return known.Specialist == o.Specialist && known.Published == o.Published
 		}),
 	}
+	if j.OnTrial = o.OnTrial; j.Answer.Effect != First {
+		j.OnTrial = v.onTrial(o)
+	}
+	o.OnTrial = j.OnTrial
 	v.list = append(v.list, o)
 	return j
+}
+
+// onTrial returns what the verdicts before o on the same answer are. Under mu.
+func (v *verdicts) onTrial(o Outcome) bool {
+	return slices.ContainsFunc(v.list, func(known Outcome) bool {
+		return known.Specialist == o.Specialist && known.OnTrial
+	})
 }
 
 // has reports whether there is a verdict of that kind on that answer. Under mu.

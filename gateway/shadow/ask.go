@@ -51,7 +51,8 @@ func (sh *Shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	return answer, at.Cause(err)
 }
 
-// choose takes the best replica whose breaker is closed: a shadow is no probe.
+// choose takes the best replica whose breaker is closed: a shadow is no probe. It serves the weights that are judged:
+// a copy's answer counts for its specialist.
 func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*ensemble.Replica, error) {
 	p.At(sh.sp, "")
 	found, err := p.Make(ctx, sh.rt, sh.request, &plan.Ask{Now: sh.of.Now()})
@@ -64,7 +65,8 @@ func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*ensemble.Replica, 
 	}
 	for _, at := range found.Steps[len(found.Steps)-1].Ranked {
 		rep := sh.rt.Replicas[at.Host]
-		if rep != nil && rep.Fleet.State() == "closed" && !rep.Fleet.Draining() && !rep.Fleet.Withdrawn() {
+		if rep != nil && rep.Fleet.State() == "closed" && !rep.Fleet.Draining() && !rep.Fleet.Withdrawn() &&
+			sh.sp.Board.Breaker().Judges(rep.Revision()) {
 			return rep, nil
 		}
 	}

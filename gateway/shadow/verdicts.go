@@ -20,18 +20,25 @@ type Verdicts struct {
 }
 
 // OnAnswer counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and
-// none on a request that has no answer.
+// none on a request that has no answer. An adapter on probation is judged by itself: until it has passed, verdicts on
+// its answers are no evidence for or against its specialist.
 func (v *Verdicts) OnAnswer(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.Outcome) bool {
 	sp := rt.Specialist(r.Result.Specialist)
 	if sp == nil || r.Result.Status != http.StatusOK {
 		return false
 	}
-	effect := Count(sp, r, o)
-	if effect == receipt.Refused {
+	lane := laneOf(r)
+	o.Published = sp.Board.KindOf(cmp.Or(o.Published, o.Kind))
+	given := slo.Verdict{Answered: r.Time, Pass: o.Pass, Kind: o.Published, By: o.By, Revision: r.Revision()}
+	o.OnTrial = lane.Adapter != "" && v.Probation.Tries(lane, given)
+	judged := r.Judge(o)
+	if judged.Answer.Effect == receipt.Refused {
 		return false
 	}
-	lane := laneOf(r)
-	v.try(lane, r, effect, o.Pass)
+	if !judged.OnTrial {
+		weigh(sp, given, judged)
+	}
+	v.try(lane, given, judged.Answer)
 	d := &r.Decision
 	v.Records.Offer(calibration.Record{Verdict: &calibration.Verdict{
 		Receipt: r.ID, Intent: d.Intent, Lane: rt.Lane(lane.Specialist, lane.Adapter), Confidence: d.Confidence,
@@ -40,33 +47,36 @@ func (v *Verdicts) OnAnswer(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.
 	return true
 }
 
-// laneOf returns the lane that answered: the decision's, or the second choice, which has no adapter.
+// laneOf returns the lane that answered. Which specialist that is and with which adapter is one decision: a second
+// choice, a diversion and a stand-in have the adapter that was asked for.
 func laneOf(r *receipt.Receipt) slo.Entrant {
-	if r.Result.Specialist != r.Decision.Specialist {
-		return slo.Entrant{Specialist: r.Result.Specialist}
-	}
-	return slo.Entrant{Specialist: r.Decision.Specialist, Adapter: r.Decision.Adapter}
+	return slo.Entrant{Specialist: r.Result.Specialist, Adapter: r.Decision.Adapter}
 }
 
 // try takes a verdict into the probation of the lane that answered. An answer is one sample of it, as in the window.
-func (v *Verdicts) try(lane slo.Entrant, r *receipt.Receipt, effect receipt.Effect, pass bool) {
-	switch effect {
+func (v *Verdicts) try(lane slo.Entrant, given slo.Verdict, change receipt.Change) {
+	switch change.Effect {
 	case receipt.First:
-		if v.Probation.Outcome(lane, r.Time, pass) {
+		if v.Probation.Outcome(lane, given) {
 			v.Log.Info("a probation is over", "specialist", lane.Specialist, "adapter", lane.Adapter)
 		}
 	case receipt.Overturn:
-		v.Probation.Overturn(lane, r.Time)
+		v.Probation.Overturn(lane, given, change.PassedBy)
 	case receipt.Refused, receipt.Agrees:
 	}
 }
 
-// Count counts a verdict on the specialist's answer to a request, or to a copy of it. It returns what the verdict did
-// to the sample that the answer is. Beside it, an answer is one sample of each kind of verdict.
+// Count counts a verdict on the specialist's answer to a copy of a request. It returns what the verdict did to the
+// sample that the answer is. Beside it, an answer is one sample of each kind of verdict.
 func Count(sp *ensemble.Specialist, r *receipt.Receipt, o receipt.Outcome) receipt.Effect {
 	o.Published = sp.Board.KindOf(cmp.Or(o.Published, o.Kind))
-	v := slo.Verdict{Answered: r.Time, Pass: o.Pass, Kind: o.Published, By: o.By}
 	judged := r.Judge(o)
+	weigh(sp, slo.Verdict{Answered: r.Time, Pass: o.Pass, Kind: o.Published, By: o.By}, judged)
+	return judged.Answer.Effect
+}
+
+// weigh takes a verdict into the specialist's correctness window, by what it did to the samples that the answer is.
+func weigh(sp *ensemble.Specialist, v slo.Verdict, judged receipt.Judged) {
 	switch judged.Answer.Effect {
 	case receipt.First:
 		sp.Board.Outcome(v)
@@ -85,7 +95,6 @@ func Count(sp *ensemble.Specialist, r *receipt.Receipt, o receipt.Outcome) recei
 		sp.Board.OverturnOfKind(v, judged.Kind.PassedBy)
 	case receipt.Refused, receipt.Agrees:
 	}
-	return judged.Answer.Effect
 }
 
 // sample takes a verdict on an answer that no receipt tells of into the specialist's correctness window.

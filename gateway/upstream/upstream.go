@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -37,6 +38,7 @@ func edits(rep *ensemble.Replica, r *intake.Request, adapter string, edits []wir
 	if model, quoted := rep.ModelName(adapter); r.Parsed.Model != model {
 		edits = append(edits, wire.Edit{Key: "model", Raw: quoted})
 	}
+	edits = scaled(rep, adapter, edits)
 	if priority := r.Intent.Priority; rep.ForwardPriority && priority != 0 {
 		edits = append(edits, wire.Edit{Key: priorityKey,
 			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(priority)), 10)})
@@ -45,6 +47,20 @@ func edits(rep *ensemble.Replica, r *intake.Request, adapter string, edits []wir
 		edits = append(edits, wire.Edit{Key: "top_p", Raw: leastTopP})
 	}
 	return r.Salted().Edits(rep, edits)
+}
+
+// scaled appends how much of which adapter the engine is to apply, where requests say so in the body. An engine that
+// has not told the adapter's number gets one that it does not have, and refuses: an adapter is never dropped in
+// silence.
+func scaled(rep *ensemble.Replica, adapter string, edits []wire.Edit) []wire.Edit {
+	if adapter == "" || !rep.Kind.ScalesAdapters() || rep.AdapterNumber == nil {
+		return edits
+	}
+	number, known := rep.AdapterNumber(adapter)
+	if !known {
+		number = -1
+	}
+	return append(edits, wire.Edit{Key: "lora", Raw: fmt.Appendf(nil, `[{"id":%d,"scale":1}]`, number)})
 }
 
 // Members that not every door of an engine takes.

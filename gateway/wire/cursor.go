@@ -1,6 +1,9 @@
 package wire
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // Cursor reads one JSON text from left to right, strictly by RFC 8259. The first fault sticks and every later call sees
 // the end of the text, so a reader may run through and ask End once. Not safe for concurrent use.
@@ -21,6 +24,9 @@ type Cursor struct {
 	named  int     // where the last member name begins
 	hash   uint64  // hashOf the last member name
 	arena  []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
+	notes  *Spans  // taken of long values; nil if none are
+	known  *Spans  // of a text that was read before; nil if there are none
+	base   int     // of b in that text
 	fault  fault
 }
 
@@ -42,15 +48,19 @@ func NewCursor(b []byte, depth int) Cursor {
 
 // Valid reports whether b is one strict JSON value: valid UTF-8, no repeated member, at most depth nested containers.
 func Valid(b []byte, depth int) bool {
-	c := Cursor{keys: &keySet{}}
-	c.start(b, depth)
-	c.Skip()
-	return c.End()
+	return check(b, depth, nil) == nil
 }
 
 // Check returns what is wrong with the syntax of b, by the rules of Valid; nil if nothing is. The error is an *Error.
-func Check(b []byte, depth int) error {
-	c := Cursor{keys: &keySet{}}
+func Check(b []byte, depth int) error { return check(b, depth, nil) }
+
+// keySets are used again by check, which lends them to nothing that outlives it.
+var keySets = sync.Pool{New: func() any { return new(keySet) }}
+
+func check(b []byte, depth int, notes *Spans) error {
+	keys := keySets.Get().(*keySet)
+	defer func() { keys.reset(); keySets.Put(keys) }()
+	c := Cursor{keys: keys, notes: notes}
 	c.start(b, depth)
 	c.Skip()
 	if c.End() {
@@ -144,17 +154,8 @@ func (c *Cursor) Skip() {
 	switch c.Peek() {
 	case '"':
 		c.text()
-	case '{':
-		c.Enter('{')
-		for name, ok := c.name(); ok; name, ok = c.name() {
-			if c.keys == nil || c.once(name) {
-				c.Skip()
-			}
-		}
-	case '[':
-		for c.Enter('['); c.More(); {
-			c.Skip()
-		}
+	case '{', '[':
+		c.skipContainer()
 	case 't':
 		c.word("true")
 	case 'f':
@@ -163,6 +164,34 @@ func (c *Cursor) Skip() {
 		c.word("null")
 	default:
 		c.number()
+	}
+}
+
+func (c *Cursor) skipContainer() {
+	if _, ok := c.jump(); ok {
+		return
+	}
+	if c.notes == nil {
+		c.skipItems()
+		return
+	}
+	i := c.notes.begin(c.i)
+	c.skipItems()
+	c.notes.finish(i, c.i)
+}
+
+func (c *Cursor) skipItems() {
+	if c.b[c.i] == '[' {
+		for c.Enter('['); c.More(); {
+			c.Skip()
+		}
+		return
+	}
+	c.Enter('{')
+	for name, ok := c.name(); ok; name, ok = c.name() {
+		if c.keys == nil || c.once(name) {
+			c.Skip()
+		}
 	}
 }
 

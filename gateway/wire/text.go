@@ -47,6 +47,9 @@ func (c *Cursor) text() text {
 
 // longText reads the rest of a string of any kind, from its first byte on.
 func (c *Cursor) longText(start int) text {
+	if known, ok := c.jump(); ok {
+		return known
+	}
 	end, saw := c.body(start)
 	if end < 0 {
 		return text{}
@@ -57,7 +60,11 @@ func (c *Cursor) longText(start int) text {
 	}
 	c.i = end + 1
 	c.untidy = c.untidy || saw&sawLoose != 0
-	return text{off: uint32(start), end: uint32(end), form: form(saw &^ sawHigh)}
+	t := text{off: uint32(start), end: uint32(end), form: form(saw &^ sawHigh)}
+	if c.notes != nil {
+		c.notes.string(t)
+	}
+	return t
 }
 
 // Inside returns true if b can stand between the quotes of a string: as NewCursor reads them, UTF-8 and lone surrogates

@@ -37,6 +37,9 @@ type Bubble struct {
 	// Hear is told of every request for an answer that an engine is sent, by many goroutines; nil hears nothing.
 	Hear func(engine string, head http.Header, body []byte)
 
+	// RunProgram runs the programs that wake replicas; nil runs them.
+	RunProgram func(ctx context.Context, specialist string, argv []string) error
+
 	numbers map[string]string // names of engines, by the addresses that they tell each other
 }
 
@@ -148,7 +151,7 @@ func (b *Bubble) Serve(yaml string, sets ...string) {
 	b.T.Helper()
 	var err error
 	b.App, err = app.New(b.T.Context(), b.Config(yaml, sets...),
-		app.Options{Log: Log(b.T), Dial: b.Dial, Events: b.Local})
+		app.Options{Log: Log(b.T), Dial: b.Dial, Events: b.Local, RunProgram: b.RunProgram})
 	if err != nil {
 		b.T.Fatal(err)
 	}

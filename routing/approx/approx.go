@@ -51,7 +51,7 @@ func New(c Config) (*Index, error) {
 	return x, nil
 }
 
-// Last sets how long what is routed to a replica counts from now on; 0 is not at all. What counted for another time is
+// Last sets how long what is routed to a replica counts from now on; 0 is not at all. What counted for a longer time is
 // dropped: what was routed last has to be what counts longest.
 func (x *Index) Last(id index.HostID, ttl time.Duration) {
 	if int(id) >= len(x.hosts) {
@@ -60,10 +60,22 @@ func (x *Index) Last(id index.HostID, ttl time.Duration) {
 	h := &x.hosts[id]
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.ttl != int64(ttl) {
-		h.ttl = int64(ttl)
+	if h.ttl > int64(ttl) {
 		h.empty()
 	}
+	h.ttl = int64(ttl)
+}
+
+// Suppose notes blocks that a replica may hold, by what was heard of it: chains from their beginnings. They count as if
+// they had been routed there now. If they are more than the replica's bound the first ones are kept.
+func (x *Index) Suppose(id index.HostID, blocks []kvpool.BlockHash, now time.Time) {
+	if int(id) >= len(x.hosts) || len(blocks) == 0 {
+		return
+	}
+	h := &x.hosts[id]
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.suppose(blocks, now.UnixNano())
 }
 
 // Bound sets how many blocks are kept for a replica: those of its pool. Less than one changes nothing.
@@ -151,6 +163,7 @@ func (x *Index) Heard(b index.Batch) {
 			h.dropBlocks(op.Blocks)
 		case index.Clear, index.Shutdown:
 			h.empty()
+		case index.Forget, index.Fresh: // guesses outlive knowledge
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package approx
 
 import (
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -120,6 +121,21 @@ func (h *host) dropBlocks(blocks []kvpool.BlockHash) {
 	if h.lru.Len() == 0 {
 		h.empty()
 	}
+}
+
+// suppose makes blocks the most recent of all, the first before the second, wherever in their chains they are. The
+// caller holds mu.
+func (h *host) suppose(blocks []kvpool.BlockHash, now int64) {
+	if h.ttl <= 0 || len(blocks) == 0 {
+		return
+	}
+	h.latest = max(h.latest, now+h.ttl)
+	h.toBlocks()
+	h.holes = true
+	for _, b := range slices.Backward(blocks[:min(len(blocks), h.bound)]) {
+		h.lru.Add(b, h.latest)
+	}
+	h.trim(now)
 }
 
 // toBlocks holds block by block what was held in runs: from now on a block does not prove that those before it are

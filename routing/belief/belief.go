@@ -9,6 +9,9 @@
 //  1. Of a replica that is silent, that differs or that is doubted, all is guessed: its events tell nothing of our
 //     chains.
 //  2. Nothing that was believed of a slot's replica is believed of the next one: Begin comes before its first batch.
+//  3. Of a replica that is partly known (batches of its life are missing), what was registered since is known, and what
+//     was routed or known before is guessed, as long as of one without events. That ends with what ends the doubt:
+//     an empty cache, a snapshot, a replay, or delivered hits nearly all of which were known. Hits bring it back, too.
 package belief
 
 import (
@@ -41,6 +44,10 @@ type Beliefs struct {
 	epochs [index.MaxHosts]atomic.Uint64 // of the last batch, plus one; zero before the first
 
 	expected [index.MaxHosts]expectations
+	partial  [index.MaxHosts]partial
+	hits     [index.MaxHosts]hits
+	hushes   [index.MaxHosts]hush
+	denied   index.SharedSet // partly known replicas of which most guesses do not come true
 
 	heard    atomic.Pointer[index.HostBitmap] // replicas that have published since Begin
 	silent   atomic.Pointer[index.HostBitmap] // replicas whose sources are unreachable, or whose events do not fit
@@ -69,6 +76,10 @@ func (b *Beliefs) Begin(id index.HostID, ttl time.Duration, blocks int) {
 	}
 	b.epochs[id].Store(0)
 	b.expected[id].renew()
+	b.hushes[id].speak()
+	b.partial[id].begin(ttl)
+	b.hits[id].renew()
+	b.denied.Clear(id)
 	b.Guesses.Forget(id)
 	b.Guesses.Last(id, ttl)
 	b.Guesses.Bound(id, blocks)
@@ -76,10 +87,13 @@ func (b *Beliefs) Begin(id index.HostID, ttl time.Duration, blocks int) {
 
 // Apply implements events.Applier.
 func (b *Beliefs) Apply(batch index.Batch) index.Outcome {
+	b.demote(&batch)
+	b.promote(&batch)
 	out := b.Index.Apply(batch)
 	if out == index.Applied || out == index.Gap {
 		b.markHeard(batch.Host)
 		b.compare(&batch)
+		b.overhear(&batch)
 		b.dropGuesses(batch)
 		b.tellCleared(batch)
 	}
@@ -90,42 +104,47 @@ func (b *Beliefs) Apply(batch index.Batch) index.Outcome {
 func (b *Beliefs) Resync(id index.HostID, epoch, seq uint64, held []index.TierBlocks) index.Outcome {
 	out := b.Index.Resync(id, epoch, seq, held)
 	if out == index.Applied {
+		b.partial[id].settle()
 		b.markHeard(id)
 		b.Guesses.Forget(id)
+		b.epochs[id].Store(epoch + 1)
 	}
 	return out
 }
 
 // tellCleared reports a cache that is empty: its engine says so, or has restarted.
 func (b *Beliefs) tellCleared(batch index.Batch) {
-	last := b.epochs[batch.Host].Swap(batch.Epoch + 1)
-	empty := last != 0 && last != batch.Epoch+1
-	for i := range batch.Ops {
-		empty = empty || empties(batch.Ops[i].Kind)
-	}
+	empty := b.another(&batch) && !forgets(&batch) || emptied(&batch)
+	b.epochs[batch.Host].Store(batch.Epoch + 1)
 	if empty {
 		b.Cleared(batch.Host)
 	}
+}
+
+// another returns true if batch is the first of a later epoch than the last one was of.
+func (b *Beliefs) another(batch *index.Batch) bool {
+	last := b.epochs[batch.Host].Load()
+	return last != 0 && last != batch.Epoch+1
 }
 
 // dropGuesses ends the guesses that a batch replaces by knowledge. A batch without salts replaces none: only that a
 // cache is empty holds for all salts.
 func (b *Beliefs) dropGuesses(batch index.Batch) {
 	if !b.saltless.Load().Has(batch.Host) {
-		b.Guesses.Heard(batch)
+		b.hear(&batch)
 		return
 	}
-	for i := range batch.Ops {
-		if empties(batch.Ops[i].Kind) {
-			b.Guesses.Forget(batch.Host)
-		}
+	if emptied(&batch) {
+		b.Guesses.Forget(batch.Host)
 	}
 }
 
 func empties(k index.OpKind) bool { return k == index.Clear || k == index.Shutdown }
 
-// markHeard notes that a replica publishes: a guess for it need only last until its events tell.
+// markHeard notes that a replica publishes: a guess for it need only last until its events tell, unless they leave
+// something open.
 func (b *Beliefs) markHeard(id index.HostID) {
+	b.follow(id, b.Index.Stale().Has(id))
 	for {
 		old := b.heard.Load()
 		if old.Has(id) {
@@ -134,9 +153,6 @@ func (b *Beliefs) markHeard(id index.HostID) {
 		fresh := *old
 		fresh.Set(id)
 		if b.heard.CompareAndSwap(old, &fresh) {
-			if !b.saltless.Load().Has(id) {
-				b.Guesses.Last(id, b.TTL)
-			}
 			return
 		}
 	}
@@ -163,7 +179,7 @@ func (b *Beliefs) Held(chain []kvpool.BlockHash, id index.HostID) int {
 	return int(out[id])
 }
 
-// Stale implements events.Applier and plugins.Index: replicas that are judged by their load.
+// Stale implements events.Applier and plugins.Index: replicas of which not all is known.
 func (b *Beliefs) Stale() index.HostBitmap { return b.Index.Stale() }
 
 // Depths implements plugins.Index.
@@ -177,7 +193,7 @@ func (b *Beliefs) DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now
 	if heard := b.heard.Load(); !heard.Empty() {
 		if known := among.And(*heard).AndNot(b.Guessed()); !known.Empty() {
 			b.Index.Depths(chain, known, out) // 0 for all others
-			b.Guesses.Extend(chain, among, now, out)
+			b.Guesses.Extend(chain, among.AndNot(b.denied.Load().And(known)), now, out)
 			return
 		}
 	}

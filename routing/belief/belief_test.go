@@ -60,7 +60,7 @@ func TestARoutedPromptCountsUntilItsEventsCome(t *testing.T) {
 	if out := b.Apply(index.Batch{Host: 3, Epoch: 1, Seq: 99}); out != index.Gap {
 		t.Fatal(out)
 	}
-	if got := b.Trust(3); got != Load {
+	if got := b.Trust(3); got != Approximate {
 		t.Errorf("stale, and scored by %s", got)
 	}
 	if out := b.Resync(3, 1, 100, []index.TierBlocks{{RootKnown: true, Blocks: chain}}); out != index.Applied {

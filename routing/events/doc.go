@@ -14,8 +14,8 @@
 //     transports bring them, in whatever interleaving. What one transport loses another may bring, as long as it is
 //     behind.
 //  2. A gap is taken as soon as no session that carries the replica can fill it any more, or MaxEarly batches wait, or
-//     there is no room for one that waits. Then the index is told, which marks the replica stale. Nothing waits by the
-//     clock.
+//     there is no room for one that waits. Then the index is told, which marks the replica stale and forgets its
+//     blocks. Nothing waits by the clock.
 //  3. The order is settled before the mapping is touched: repetitions and batches of an earlier life change nothing.
 //  4. A later epoch empties the mapping, and the index with it, even while its own first batch is still missing.
 //  5. A block of ours is in a tier of the index exactly while some engine block that stands for it has a copy in that
@@ -35,7 +35,10 @@
 //     Patience; a challenger's later epoch, parked meanwhile, is then applied. Another source becomes a holder once it
 //     brings the same batches. Sources have names of the gateway's own; how far publishers' names can be trusted
 //     depends on the transport. A Target may also name the only source of a replica.
-//  11. What a replica's mapping holds can be replaced as a whole: by what the engine says that it holds, of the same
+//  11. After a gap, and where a gateway joins an engine that has published before, a block counts from when it is
+//     registered again. Names stay: what follows a block that was heard of is known. What follows any other is an
+//     orphan. Evictions of blocks without a known copy are counted.
+//  12. What a replica's mapping holds can be replaced as a whole: by what the engine says that it holds, of the same
 //     epoch only, or by what a gateway has saved. Either way it goes on with the batch after that, and later events win
 //     over earlier knowledge.
 //

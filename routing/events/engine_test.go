@@ -207,8 +207,11 @@ func (s *shadow) Resync(id index.HostID, epoch, seq uint64, held []index.TierBlo
 func (s *shadow) Stale() index.HostBitmap { return s.next.Stale() }
 
 func (s *shadow) carryOut(held map[fact]bool, op index.Op) {
-	if op.Kind == index.Clear || op.Kind == index.Shutdown {
+	if op.Kind == index.Clear || op.Kind == index.Shutdown || op.Kind == index.Forget {
 		clear(held)
+	}
+	if op.Kind != index.Store && op.Kind != index.Remove {
+		return
 	}
 	before := op.Parent
 	for _, b := range op.Blocks {

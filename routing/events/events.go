@@ -43,6 +43,9 @@ type Batch struct {
 	// not on the wire: how a transport recognises the batch where publishers do not number their lives; 0 if it cannot
 	Mark    uint64
 	Refused int // not on the wire: events that came with the batch and were left out, see Sift
+	// not on the wire: it begins an epoch, but its transport cannot tell whether the replica has started anew. Then the
+	// cache may hold still what it held.
+	Unsure bool
 }
 
 // Position is how far a replica's batches were applied.

@@ -33,6 +33,9 @@ type Target struct {
 	// and those that differ are counted.
 	Scheme Scheme
 
+	// Pool is how many blocks the engine's GPU cache has; 0 if that is not known.
+	Pool int
+
 	// Salts: prompts of some tenants are kept apart by a salt. An event that cannot carry one may be of any tenant.
 	Salts bool
 
@@ -96,6 +99,7 @@ type replicaState struct {
 	end    end    // that was announced last
 
 	refused uint64 // events of batches applied that were left out
+	missed  missed // batches, in this life
 }
 
 // NewFeed returns a Feed that writes to x. resolve says where a replica's blocks go, or that no such replica is known;
@@ -224,7 +228,7 @@ func (s *replicaState) move(to Target) {
 	if !anew {
 		return
 	}
-	s.mark = 0
+	s.mark, s.missed = 0, missed{}
 	s.lease.restart()
 	s.order.restart()
 	s.held.wipe()
@@ -232,6 +236,7 @@ func (s *replicaState) move(to Target) {
 
 // admit applies b, holds it back or drops it. Under s.mu.
 func (f *Feed) admit(s *replicaState, l *session, b Batch) {
+	anew := !s.order.started
 	switch s.order.place(l, b) {
 	case older:
 		f.tally.oldEpochs.Add(1)
@@ -240,7 +245,7 @@ func (f *Feed) admit(s *replicaState, l *session, b Batch) {
 		f.tally.duplicates.Add(1) // and yet it tells how far its session has come
 	case newest:
 		f.noteLife(s, &b)
-		s.held.wipe()
+		s.begin(anew, &b)
 		s.order.wait(b)
 	case ahead:
 		s.order.wait(b)
@@ -252,47 +257,9 @@ func (f *Feed) admit(s *replicaState, l *session, b Batch) {
 	}
 	if s.order.limbo() {
 		// The replica has started anew, and what it holds now is not known yet. What it held is gone.
-		f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch})
+		s.held.begin()
+		f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Ops: s.held.ops})
+		s.held.letGo()
 		s.order.emptied = true
-	}
-}
-
-// drain applies the waiting batches that are next, and those before which nothing more can come. Under s.mu.
-func (f *Feed) drain(s *replicaState) {
-	for {
-		b, gap, ok := s.order.next()
-		if !ok {
-			return
-		}
-		if gap {
-			f.tally.gaps.Add(1)
-		}
-		f.apply(s, b)
-		f.onApplied(s, &b)
-	}
-}
-
-// apply carries b out. Under s.mu.
-func (f *Feed) apply(s *replicaState, b Batch) {
-	s.mark = b.Mark
-	s.refused += uint64(b.Refused)
-	f.tally.refusedEvents.Add(uint64(b.Refused))
-	s.held.begin()
-	for i := range b.Events {
-		s.held.change(&b.Events[i], s.target, f.hasher)
-	}
-	out := f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Seq: b.Seq, Ops: s.held.ops})
-	f.noteEnd(s, &b, out)
-	switch out {
-	case index.Applied, index.Gap:
-		f.tally.applied.Add(1)
-	case index.Dead:
-		f.tally.dead.Add(1)
-		s.held.wipe() // whatever the slot holds next, it is not this
-	default:
-		f.tally.refused.Add(1)
-	}
-	if !b.At.IsZero() {
-		f.tally.lag.Store(int64(max(f.now().Sub(b.At), 0)))
 	}
 }

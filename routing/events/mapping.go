@@ -21,6 +21,7 @@ const (
 type block struct {
 	content
 	copies [index.Tiers]uint32 // that the engine holds
+	single bool                // copies are at most one in a tier: an answer of the engine's says no more
 	doubt  bool                // it was registered with two contents: not claimed until all copies are gone
 }
 
@@ -52,11 +53,16 @@ type mapping struct {
 	orphans  int              // blocks that orphan says so of
 	blocks   map[uint64]block // by engine hash; those that departed recently included
 	ours     map[kvpool.BlockHash][index.Tiers]uint32
-	departed []uint64   // engine hashes whose last copy went, oldest first; some may be back
-	full     bool       // a block was ignored for want of room, of blocks or of bytes, since the last wipe
-	odd      bool       // blocks came whose size does not fit ours, since the last wipe
-	alien    bool       // blocks came that are called otherwise than the scheme calls them, since the last wipe
-	ops      []index.Op // what changed since begin, in order; its memory is used again
+	departed []uint64           // engine hashes whose last copy went, oldest first; some may be back
+	names    map[uint64]content // of blocks whose copies forget has dropped, by engine hash; some may be back
+	order    []uint64           // of names, oldest first
+	doubts   []kvpool.BlockHash // ours that may be held still, to be told to the index as such; see forget
+	forgets  bool               // the index is to be told of doubts with the next change
+	unknown  uint64             // evictions from the GPU of blocks without a known copy there, since forget
+	full     bool               // a block was ignored for want of room, of blocks or of bytes, since the last wipe
+	odd      bool               // blocks came whose size does not fit ours, since the last wipe
+	alien    bool               // blocks came that are called otherwise than the scheme calls them, since the last wipe
+	ops      []index.Op         // what changed since begin, in order; its memory is used again
 }
 
 func newMapping(limit int, t *tally, p *budget) mapping {
@@ -66,7 +72,7 @@ func newMapping(limit int, t *tally, p *budget) mapping {
 
 // wipe forgets everything, and gives its memory back.
 func (m *mapping) wipe() {
-	if len(m.blocks) == 0 && !m.full && !m.odd && !m.alien {
+	if len(m.blocks) == 0 && !m.full && !m.odd && !m.alien && !m.forgets && m.unknown == 0 && m.names == nil {
 		return
 	}
 	m.tally.blocks.Add(-int64(len(m.blocks)))
@@ -77,7 +83,14 @@ func (m *mapping) wipe() {
 }
 
 // begin starts a new list of changes.
-func (m *mapping) begin() { m.ops = m.ops[:0] }
+func (m *mapping) begin() {
+	m.ops = m.ops[:0]
+	if m.forgets {
+		m.forgets = false
+		m.add(index.Forget, 0).Blocks = m.doubts
+		m.doubts = nil
+	}
+}
 
 // change follows one event.
 func (m *mapping) change(e *Event, to Target, hasher kvpool.Hasher) {
@@ -165,8 +178,8 @@ func (m *mapping) before(e *Event, to Target, hasher kvpool.Hasher) (kvpool.Bloc
 	if e.Root {
 		return hasher.Root(to.Specialist, e.Adapter, e.Salt), true
 	}
-	parent, ok := m.blocks[e.Parent]
-	if !ok || parent.chain == nil {
+	parent := m.called(e.Parent)
+	if parent.chain == nil {
 		return 0, false
 	}
 	return parent.end(), true
@@ -188,7 +201,10 @@ func (m *mapping) registerChain(e *Event, i int, before kvpool.BlockHash, to Tar
 // was no room for it.
 func (m *mapping) arrive(hash uint64, tier index.Tier, c content) block {
 	b, ok := m.blocks[hash]
-	if !ok && (!m.room() || c.chain == nil && !m.adopt()) {
+	if !ok {
+		b.content = m.names[hash]
+	}
+	if !ok && (!m.room() || c.chain == nil && b.chain == nil && !m.adopt()) {
 		m.full = true
 		m.tally.ignored.Add(1)
 		return block{}
@@ -197,9 +213,11 @@ func (m *mapping) arrive(hash uint64, tier index.Tier, c content) block {
 		m.release(ok && b.orphan())
 		m.learn(&b, c)
 	}
-	b.copies[tier]++
-	if b.copies[tier] == 1 && b.chain != nil {
-		m.claim(&b, tier)
+	if b.single = b.single && !b.gone(); !b.single || b.copies[tier] == 0 {
+		b.copies[tier]++
+		if b.copies[tier] == 1 && b.chain != nil {
+			m.claim(&b, tier)
+		}
 	}
 	m.put(hash, b, ok)
 	return b
@@ -208,6 +226,7 @@ func (m *mapping) arrive(hash uint64, tier index.Tier, c content) block {
 func (m *mapping) put(hash uint64, b block, known bool) {
 	m.blocks[hash] = b
 	if !known {
+		delete(m.names, hash)
 		m.tally.blocks.Add(1)
 	}
 }
@@ -235,7 +254,7 @@ func (m *mapping) learn(b *block, c content) {
 
 // room makes sure that one more block may be mapped.
 func (m *mapping) room() bool {
-	for len(m.blocks) >= m.limit && len(m.departed) > 0 {
+	for len(m.blocks)+len(m.names) >= m.limit && len(m.departed)+len(m.order) > 0 {
 		m.bury()
 	}
 	return len(m.blocks) < m.limit
@@ -246,6 +265,9 @@ func (m *mapping) evict(hash uint64, tier index.Tier) {
 	b, ok := m.blocks[hash]
 	if !ok || b.copies[tier] == 0 {
 		m.tally.strangers.Add(1)
+		if tier == index.GPU {
+			m.unknown++
+		}
 		return
 	}
 	b.copies[tier]--
@@ -267,15 +289,6 @@ func (m *mapping) depart(hash uint64) {
 	m.departed = append(m.departed, hash)
 	if len(m.departed) > keepDeparted {
 		m.bury()
-	}
-}
-
-// bury forgets the block that departed longest ago, unless it is back.
-func (m *mapping) bury() {
-	hash := m.departed[0]
-	m.departed = m.departed[1:]
-	if b, ok := m.blocks[hash]; ok && b.gone() {
-		m.remove(hash)
 	}
 }
 

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -14,17 +15,21 @@ import (
 
 var hasher = kvpool.NewHasher(42)
 
+// newRuns returns an index in which the first n slots live.
+func newRuns(n int) (*runs.Indexer, error) {
+	x, err := runs.New(index.Config{})
+	for h := range n {
+		err = errors.Join(err, x.Admit(index.HostID(h)))
+	}
+	return x, err
+}
+
 // newIndex returns an index in which the first n slots live.
 func newIndex(t testing.TB, n int) *runs.Indexer {
 	t.Helper()
-	x, err := runs.New(index.Config{})
+	x, err := newRuns(n)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for h := range n {
-		if err := x.Admit(index.HostID(h)); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return x
 }

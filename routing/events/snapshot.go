@@ -121,7 +121,7 @@ func appendBlock(p *octetkvpb.Part, hash uint64, b *block) {
 // whole or of another hash seed: ErrSnapshot. Meanwhile it takes at most what SnapshotRoom allows, and some parts;
 // replicas for which there is no more room count as full.
 func (f *Feed) Load(r io.Reader) (replicas int, err error) {
-	all, err := f.read(r)
+	all, err := f.read(r, func(string) bool { return true })
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrSnapshot, err)
 	}
@@ -130,13 +130,17 @@ func (f *Feed) Load(r io.Reader) (replicas int, err error) {
 		if !ok || to.keys() != old.keys || to.BlockSize != old.blockSize {
 			continue
 		}
-		err := f.replace(old.replica, old.epoch, old.seq, func(*sequence) bool { return true },
-			func(s *replicaState) { s.restore(old) })
-		if err == nil {
+		if f.takeOverSaved(old) == nil {
 			replicas++
 		}
 	}
 	return replicas, nil
+}
+
+// takeOverSaved replaces what is known of a replica by what was saved of it, unless something later was applied.
+func (f *Feed) takeOverSaved(old restored) error {
+	return f.replace(old.replica, old.epoch, old.seq, func(*sequence) bool { return true },
+		func(s *replicaState) { s.restore(old) })
 }
 
 // restore fills an empty mapping. Under s.mu.

@@ -1,6 +1,10 @@
 package events
 
-import "octet/kvpool"
+import (
+	"slices"
+
+	"octet/kvpool"
+)
 
 // each passes on all blocks: those with a copy, each chain from its beginning, so that it can be taken over as one run;
 // and then those that departed, oldest first.
@@ -47,6 +51,10 @@ func (m *mapping) links() (next map[kvpool.BlockHash][]uint64, begin []uint64) {
 		default:
 			next[b.chain[0]] = append(next[b.chain[0]], hash)
 		}
+	}
+	slices.Sort(begin)
+	for _, open := range next {
+		slices.Sort(open)
 	}
 	return next, begin
 }

@@ -34,15 +34,16 @@ type named struct {
 // reading is a snapshot that is being read.
 type reading struct {
 	feed *Feed
-	room int64           // bytes that may still be kept
+	room int64 // bytes that may still be kept
+	want func(replica string) bool
 	seen map[string]bool // replicas that are known; of others nothing is kept
 	all  []restored
 	open *restored // whose last part has not come
 	keep bool      // open is known
 }
 
-// read reads a snapshot to its end, and keeps what is of replicas that are known.
-func (f *Feed) read(r io.Reader) (all []restored, err error) {
+// read reads a snapshot to its end, and keeps what is of replicas that are known and wanted.
+func (f *Feed) read(r io.Reader, want func(replica string) bool) (all []restored, err error) {
 	in := &summed{in: bufio.NewReader(r), sum: xxh3.New()}
 	var head octetkvpb.Head
 	if err := in.message(&head, true); err != nil {
@@ -51,7 +52,7 @@ func (f *Feed) read(r io.Reader) (all []restored, err error) {
 	if head.Version != snapshotVersion || head.Root != f.root() {
 		return nil, fmt.Errorf("version %d, or another hash seed", head.Version)
 	}
-	to := &reading{feed: f, room: f.room, seen: map[string]bool{}}
+	to := &reading{feed: f, room: f.room, want: want, seen: map[string]bool{}}
 	var p octetkvpb.Part // one for all: nothing that is kept points into it
 	for {
 		before := in.sum.Sum64()
@@ -95,6 +96,7 @@ func (r *reading) part(p *octetkvpb.Part) error {
 // begin opens a replica.
 func (r *reading) begin(p *octetkvpb.Part) error {
 	if _, r.keep = r.feed.resolve(p.Replica); r.keep {
+		r.keep = r.want(p.Replica)
 		if r.seen[p.Replica] || len(p.Specialist) > maxKeys {
 			return errors.New("a replica that comes twice, or has too long a name")
 		}

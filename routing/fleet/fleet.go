@@ -90,6 +90,8 @@ func (f *Fleet) Put(s Spec) (*Replica, error) {
 	r.SetDraining(draining)
 	if old != nil && old.spec.URL == s.URL {
 		r.change(func(w *withdrawal) { *w = old.withdrawn() })
+		r.rest = old.rest
+		r.before.Store(old)
 	}
 	f.replicas[s.Name] = r
 	r.pool.join()

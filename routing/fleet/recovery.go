@@ -9,7 +9,7 @@ import (
 // Recovery estimates the time until the replica may serve again: until enough probes can have been good, and its
 // breaker lets a request through. 0 is unknown, as it is where the replica drains, is withdrawn, or serves.
 func (r *Replica) Recovery(now time.Time) time.Duration {
-	if r.Draining() || r.Withdrawn() {
+	if why := r.Why(); why == draining || r.Withdrawn() && why != Loading {
 		return 0
 	}
 	back := r.breaker.openFor(now)

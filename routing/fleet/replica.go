@@ -39,12 +39,17 @@ type Replica struct {
 	stateMu    sync.Mutex
 	passed     int        // signs of life in a row while down; guarded by stateMu
 	withdrawal withdrawal // guarded by stateMu
+
+	rest   *atomic.Bool            // see Rest; shared with those that it replaces at the same URL
+	before atomic.Pointer[Replica] // that it has replaced at the same URL; nil once that is quiet
+
+	why atomic.Pointer[Standing] // of withdrawal, for readers without the lock; nil means Serving
 }
 
 // newReplica returns a replica of f. The caller holds f.mu.
 func newReplica(s Spec, f *Fleet) *Replica {
 	r := &Replica{spec: s, states: &f.states, pool: f.poolOf(s.Specialist), gone: make(chan struct{}),
-		key: xxh3.HashString(s.Name)}
+		key: xxh3.HashString(s.Name), rest: new(atomic.Bool)}
 	r.sampled.blocks = float64(s.Blocks)
 	r.terms, r.breaker = &f.terms, newBreaker(f.terms.Load().Breaker, r)
 	r.onHealthChange, r.onWithdrawal = f.onHealthChange, f.onWithdrawal

@@ -9,6 +9,9 @@ const (
 	WhyEvents   = "events"                // those of a later start have come, or the connection is back
 	WhyProbes   = "probes"                // they are good
 	WhyOperator = "undrained by operator" // DELETE /admin/drain/{replica}
+	WhyServes   = "its engine serves"     // it says so, after it has said that it does not
+	WhyLeft     = "found no more"         // the source that has found it names it no more
+	WhyFound    = "found again"           // its source names it again
 )
 
 // withdrawal is why no new request is sent to a replica, whatever its probes say. With the zero value it is not
@@ -18,12 +21,32 @@ type withdrawal struct {
 	failed   bool      // a probe has failed since
 	passed   int       // good probes in a row since that one
 	silent   bool      // its events have stopped
+	said     Standing  // of the engine, by itself
+	left     bool      // it is found no more
+	resting  bool      // it is being put to sleep
 }
 
-func (w *withdrawal) holds() bool { return w.silent || !w.shutdown.IsZero() }
+func (w *withdrawal) holds() bool { return w.why() != Serving }
 
-// Withdrawn returns true if the replica takes no new requests because its engine has announced that it goes away, or
-// its events have stopped.
+// why returns the first reason that holds.
+func (w *withdrawal) why() Standing {
+	switch {
+	case !w.shutdown.IsZero():
+		return shutting
+	case w.left:
+		return left
+	case w.said != Serving:
+		return w.said
+	case w.resting:
+		return resting
+	case w.silent:
+		return quiet
+	}
+	return Serving
+}
+
+// Withdrawn returns true if the replica takes no new requests because its engine has announced that it goes away or
+// says that it does not serve, its events have stopped, or it is found no more.
 func (r *Replica) Withdrawn() bool {
 	withdrawn := r.states.withdrawn.Has(r.spec.Host)
 	if last := r.last.Load(); last != nil { // looked at after the bit, which was its own otherwise
@@ -43,12 +66,20 @@ func (r *Replica) ShutDown(at, now time.Time) {
 	if now.Sub(at) >= r.terms.Load().ShutdownHold {
 		return
 	}
-	r.rewrite(WhyShutdown, func(w *withdrawal) { *w = withdrawal{shutdown: at, silent: w.silent} })
+	r.rewrite(WhyShutdown, func(w *withdrawal) {
+		*w = w.returned()
+		w.shutdown = at
+	})
 }
 
 // Return ends what ShutDown began: the engine has started anew, or serves all the same.
 func (r *Replica) Return(why string) {
-	r.rewrite(why, func(w *withdrawal) { *w = withdrawal{silent: w.silent} })
+	r.rewrite(why, func(w *withdrawal) { *w = w.returned() })
+}
+
+// returned is w without what ShutDown began.
+func (w *withdrawal) returned() withdrawal {
+	return withdrawal{silent: w.silent, said: w.said, left: w.left, resting: w.resting}
 }
 
 // Undrain is what an operator says of a replica that serves: it ends a drain and what ShutDown began.
@@ -65,6 +96,19 @@ func (r *Replica) SetSilent(on bool) {
 	}
 	r.rewrite(why, func(w *withdrawal) { w.silent = on })
 }
+
+// SetLeft notes whether the replica is found no more. While it is not, no new request is sent to it; requests in flight
+// are not touched.
+func (r *Replica) SetLeft(on bool) {
+	why := WhyLeft
+	if !on {
+		why = WhyFound
+	}
+	r.rewrite(why, func(w *withdrawal) { w.left = on })
+}
+
+// Left returns true if the replica is found no more, and is kept for a while.
+func (r *Replica) Left() bool { return r.withdrawn().left }
 
 // probed counts a probe of a replica whose engine has announced that it goes away. Answers to requests do not count:
 // an engine that drains answers what it has.
@@ -84,7 +128,7 @@ func (r *Replica) probed(ok bool, now time.Time) {
 		default:
 			w.passed++
 			if w.failed && w.passed >= healthy || now.Sub(w.shutdown) >= r.terms.Load().ShutdownHold {
-				*w = withdrawal{silent: w.silent}
+				*w = w.returned()
 			}
 		}
 	})
@@ -112,7 +156,8 @@ func (r *Replica) change(change func(*withdrawal)) (began, ended bool) {
 	}
 	before := r.withdrawal.holds()
 	change(&r.withdrawal)
-	now := r.withdrawal.holds()
+	now, why := r.withdrawal.holds(), r.withdrawal.why()
+	r.why.Store(&why)
 	if now {
 		r.states.withdrawn.Set(r.spec.Host)
 	} else {

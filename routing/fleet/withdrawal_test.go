@@ -97,3 +97,40 @@ func TestAnAnnouncedEndIsOfTheEngine(t *testing.T) {
 		t.Error("one that has left changes the bits of the next")
 	}
 }
+
+// What an engine says of itself takes its replica out of every selection at once, beside what was announced or lost,
+// and the reason is known.
+func TestWhatAnEngineSaysOfItselfWithdrawsIt(t *testing.T) {
+	f, rs := filled(t, 2)
+	check := func(what string, why fleet.Standing) {
+		t.Helper()
+		if got := rs[0].Why(); got != why || f.Snapshot("debug").Available().Has(0) != (why == fleet.Serving) {
+			t.Errorf("%s: %q, want %q", what, got, why)
+		}
+	}
+	check("new", fleet.Serving)
+	for _, s := range []fleet.Standing{fleet.Asleep, fleet.Loading, fleet.NoModel} {
+		rs[0].Says(s)
+		check("said", s)
+		if rs[0].Said() != s || rs[0].Says(s) != s {
+			t.Errorf("%q is not what it said", s)
+		}
+		rs[0].ShutDown(time.Time{}, time.Now())
+		check("announced", "shutdown")
+		rs[0].Return(fleet.WhyOperator)
+		check("returned", s)
+		rs[0].SetSilent(true)
+		rs[0].Says(fleet.Serving)
+		check("its events are lost", "silent")
+		rs[0].SetSilent(false)
+		check("all is well", fleet.Serving)
+	}
+	rs[0].SetDraining(true)
+	check("drained", "draining")
+	rs[0].SetDraining(false)
+	rs[0].Says(fleet.Asleep)
+	again := put(t, f, func() fleet.Spec { s := *rs[0].Spec(); s.MaxRunning++; return s }())
+	if again == rs[0] || again.Why() != fleet.Asleep {
+		t.Errorf("at the same URL it is %q", again.Why())
+	}
+}

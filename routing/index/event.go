@@ -5,12 +5,16 @@ import "octet/kvpool"
 // OpKind is what an Op does.
 type OpKind uint8
 
-// The op kinds. Clear empties the cache of a replica that lives on; Shutdown retires it, as Retire does.
+// The op kinds. Clear empties the cache of a replica that lives on; Shutdown retires it, as Retire does. Forget drops
+// all that is known of the cache, and says nothing of what is in it: Blocks are those that may be there still, for the
+// caller's own use. Fresh ends staleness: what was missed does not matter any more.
 const (
 	Store OpKind = iota
 	Remove
 	Clear
 	Shutdown
+	Forget
+	Fresh
 )
 
 // Op is one change of one replica's cache. Each is idempotent: storing what is held and removing what is not change

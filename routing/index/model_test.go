@@ -82,8 +82,10 @@ func (m *model) op(h index.HostID, op index.Op) {
 			delete(s.held, place{b, op.Tier})
 		}
 	}
-	if op.Kind == index.Clear {
+	if op.Kind == index.Clear || op.Kind == index.Forget {
 		clear(s.held)
+	}
+	if op.Kind == index.Clear || op.Kind == index.Fresh {
 		s.stale = false
 	}
 	if op.Kind == index.Shutdown {
@@ -165,7 +167,9 @@ func (u tree) path(i int) (chain []kvpool.BlockHash) {
 func (u tree) op(roll dice) index.Op {
 	tiers := [...]index.Tier{index.GPU, index.GPU, index.GPU, index.GPU, index.CPU, index.SSD, index.Tiers}
 	op := index.Op{Tier: tiers[roll(len(tiers))]}
-	switch kind := roll(60); {
+	switch kind := roll(62); {
+	case kind >= 60:
+		return index.Op{Kind: index.Forget + index.OpKind(kind-60), Blocks: u.some(roll)}
 	case kind == 59:
 		return index.Op{Kind: index.Shutdown}
 	case kind >= 56:

@@ -18,12 +18,13 @@ type Index interface {
 	Stale() index.HostBitmap
 }
 
-// Guesser is an Index whose answers depend on the time, and that need not ask for it.
+// Guesser is an Index whose answers depend on the time, and that need not ask for it. It knows what to make of stale
+// replicas.
 type Guesser interface {
 	DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time, out *[index.MaxHosts]uint16)
 }
 
-// prefixDepths writes, for each candidate, how much of the chain it holds. Replicas of which the index may be wrong
+// prefixDepths writes, for each candidate, how much of the chain it holds. Replicas of which a plain Index may be wrong
 // count as holding nothing: they are judged by their load.
 type prefixDepths struct {
 	named
@@ -55,14 +56,10 @@ func (p *prefixDepths) Prepare(_ context.Context, c *routing.Context) error {
 		}
 	}
 	if chain := shorten(BlockHashes.Get(c.View())); len(chain) > 0 {
-		among := candidates
-		if stale := p.index.Stale(); !stale.Empty() {
-			among = among.AndNot(stale)
-		}
 		if p.guesser != nil {
-			p.guesser.DepthsAt(chain, among, c.View().Facts().Now, depths)
+			p.guesser.DepthsAt(chain, candidates, c.View().Facts().Now, depths)
 		} else {
-			p.index.Depths(chain, among, depths)
+			p.index.Depths(chain, candidates.AndNot(p.index.Stale()), depths)
 		}
 		gone := Fleet.Get(c.View()).Departed() // what their slots hold is another's
 		for h := range gone.All() {

@@ -56,19 +56,28 @@ func (d Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
 }
 
 // write writes all members of the chat completion.
-func (c *chat) write(v *doors.Value, m *[members]doors.Value) error {
-	for _, write := range [...]func(v *doors.Value, m *[members]doors.Value) error{
-		c.prompt, c.sampling, c.tools, c.thought, c.format, c.others,
-	} {
-		if err := write(v, m); err != nil {
-			return err
-		}
+func (c *chat) write(m *[members]doors.Value) error {
+	err := c.prompt(m)
+	if err == nil {
+		err = c.sampling(m)
 	}
-	return nil
+	if err == nil {
+		err = c.tools(m)
+	}
+	if err == nil {
+		err = c.thought(m)
+	}
+	if err == nil {
+		err = c.format(m)
+	}
+	if err == nil {
+		err = c.others(m)
+	}
+	return err
 }
 
 // prompt writes what the model reads first: the model's name, system prompt and messages.
-func (c *chat) prompt(v *doors.Value, m *[members]doors.Value) error {
+func (c *chat) prompt(m *[members]doors.Value) error {
 	if m[model].Raw != nil {
 		if _, err := m[model].Text(); err != nil {
 			return err
@@ -103,7 +112,7 @@ func (c *chat) prompt(v *doors.Value, m *[members]doors.Value) error {
 }
 
 // sampling writes how the next token is chosen, and when the answer ends.
-func (c *chat) sampling(v *doors.Value, m *[members]doors.Value) error {
+func (c *chat) sampling(m *[members]doors.Value) error {
 	if err := c.most(&m[maxTokens]); err != nil {
 		return err
 	}
@@ -155,7 +164,7 @@ func (c *chat) real(v *doors.Value, name string, lo, hi float64) error {
 }
 
 // others writes what says how the answer is sent, and by what the conversation is known.
-func (c *chat) others(_ *doors.Value, m *[members]doors.Value) error {
+func (c *chat) others(m *[members]doors.Value) error {
 	streams, err := m[stream].Flag()
 	if err != nil {
 		return err

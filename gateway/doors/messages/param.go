@@ -48,5 +48,5 @@ func (d Door) rewrite(dst, body []byte, depth int) (chat, error) {
 	if err := v.Members(names[:], m[:]); err != nil {
 		return c, err
 	}
-	return c, c.write(&v, &m)
+	return c, c.write(&m)
 }

@@ -9,7 +9,7 @@ const leastBudget = 1024
 
 // thought writes how much the model is to reason. A budget is a most, which an effort stands for: chat completions have
 // no other word.
-func (c *chat) thought(_ *doors.Value, m *[members]doors.Value) error {
+func (c *chat) thought(m *[members]doors.Value) error {
 	effort, err := effortOf(&m[outputConfig])
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func effortOfBudget(v *doors.Value) (string, error) {
 }
 
 // format writes what an answer must look like.
-func (c *chat) format(_ *doors.Value, m *[members]doors.Value) error {
+func (c *chat) format(m *[members]doors.Value) error {
 	format := m[outputFormat]
 	if m[outputConfig].Raw != nil {
 		var in [2]doors.Value

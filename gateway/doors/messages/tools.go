@@ -9,7 +9,7 @@ var toolMembers = []string{"name", "description", "input_schema", "type", "cache
 	"eager_input_streaming", "defer_loading"}
 
 // tools writes the tools, and which of them is to be called.
-func (c *chat) tools(_ *doors.Value, m *[members]doors.Value) error {
+func (c *chat) tools(m *[members]doors.Value) error {
 	if m[tools].Raw != nil {
 		some := false
 		if err := m[tools].Each(func(tool doors.Value) error {

@@ -92,13 +92,14 @@ func (a *Answer) response(dst []byte, status string) []byte {
 		u.Prompt, u.Cached, u.Completion, u.Reasoning, u.Prompt+u.Completion)
 }
 
-// status returns how the answer ended.
+// status returns how the answer ended, or how an item of it does that ends now. The last item of an answer that was cut
+// is incomplete.
 func (a *Answer) status() string {
 	switch string(a.blocks.Finish) {
 	case "length", "content_filter":
 		return "incomplete"
 	}
-	return "completed"
+	return completed
 }
 
 // itemID appends the id of the item that is open, in quotes.
@@ -119,11 +120,14 @@ func (a *Answer) part(dst, said []byte) []byte {
 		`"}`...)
 }
 
-// item appends the item that is open, as it begins or as it is done.
-func (a *Answer) item(dst []byte, done bool) []byte {
-	status, said := "in_progress", []byte(nil)
-	if done {
-		status, said = "completed", a.said
+// What an item is of which nothing is said yet, and what one and an answer are of which all is said.
+const inProgress, completed = "in_progress", "completed"
+
+// item appends the item that is open, by its status.
+func (a *Answer) item(dst []byte, status string) []byte {
+	var said []byte
+	if status != inProgress {
+		said = a.said
 	}
 	dst = append(a.itemID(append(dst, `{"id":`...)), `,"status":"`...)
 	dst = append(append(dst, status...), `",`...)
@@ -141,18 +145,18 @@ func (a *Answer) item(dst []byte, done bool) []byte {
 	default:
 		dst = append(dst, `"type":"message","role":"assistant","content":[`...)
 	}
-	if done {
+	if status != inProgress {
 		dst = a.part(dst, said)
 	}
 	return append(dst, "]}"...)
 }
 
 // kept adds the item that is open to those that are done.
-func (a *Answer) kept() {
+func (a *Answer) kept(status string) {
 	if len(a.items) > 0 {
 		a.items = append(a.items, ',')
 	}
-	a.items = a.item(a.items, true)
+	a.items = a.item(a.items, status)
 	a.givenItem = a.givenItem[:0]
 }
 
@@ -176,12 +180,17 @@ func (a *Answer) Whole(body []byte) ([]byte, error) {
 	a.begin(k)
 	a.items = a.items[:0]
 	*b = doors.Blocks{Usage: k.Usage, Finish: k.Finish}
-	for _, of := range [...]struct {
+	said := [...]struct {
 		kind doors.Kind
 		said []byte
-	}{{doors.Thought, k.Reasoning}, {doors.Text, k.Text}, {doors.Text, k.Refusal}} {
+	}{{doors.Thought, k.Reasoning}, {doors.Text, k.Text}, {doors.Text, k.Refusal}}
+	items := len(k.Calls)
+	for _, of := range said {
+		items += min(len(of.said), 1)
+	}
+	for _, of := range said {
 		if len(of.said) > 0 {
-			a.wholeItem(of.kind, of.said)
+			a.wholeItem(of.kind, of.said, items)
 		}
 	}
 	for i := range k.Calls {
@@ -189,16 +198,20 @@ func (a *Answer) Whole(body []byte) ([]byte, error) {
 			return nil, fmt.Errorf("%w: call %d has no name", doors.ErrChunk, i)
 		}
 		a.names(&k.Calls[i])
-		a.wholeItem(doors.Use, k.Calls[i].Arguments)
+		a.wholeItem(doors.Use, k.Calls[i].Arguments, items)
 		b.Calls++
 	}
 	a.out = a.response(a.out[:0], a.status())
 	return a.out, nil
 }
 
-// wholeItem adds an item of which everything is said.
-func (a *Answer) wholeItem(kind doors.Kind, said []byte) {
+// wholeItem adds an item of which everything is said, to an answer of so many.
+func (a *Answer) wholeItem(kind doors.Kind, said []byte, items int) {
 	a.blocks.Kind, a.said = kind, append(a.said[:0], said...)
-	a.kept()
+	status := completed
+	if a.blocks.Index == items-1 {
+		status = a.status()
+	}
+	a.kept(status)
 	a.blocks.Index++
 }

@@ -78,18 +78,32 @@ func rewrite(dst, body []byte, depth int) (*chat, *[members]doors.Value, error) 
 	if err := v.Members(names[:], m[:]); err != nil {
 		return nil, nil, err
 	}
-	for _, write := range [...]func(v *doors.Value, m *[members]doors.Value) error{
-		stateless, c.prompt, c.params, c.tools, c.reasons, c.format,
-	} {
-		if err := write(&v, m); err != nil {
-			return nil, nil, err
-		}
+	return c, m, c.write(m)
+}
+
+// write writes all members of the chat completion.
+func (c *chat) write(m *[members]doors.Value) error {
+	err := stateless(m)
+	if err == nil {
+		err = c.prompt(m)
 	}
-	return c, m, nil
+	if err == nil {
+		err = c.params(m)
+	}
+	if err == nil {
+		err = c.tools(m)
+	}
+	if err == nil {
+		err = c.reasons(m)
+	}
+	if err == nil {
+		err = c.format(m)
+	}
+	return err
 }
 
 // stateless refuses what would need a memory of earlier responses, or an answer that is not awaited.
-func stateless(_ *doors.Value, m *[members]doors.Value) error {
+func stateless(m *[members]doors.Value) error {
 	for _, i := range [...]int{store, background} {
 		on, err := m[i].Flag()
 		if err == nil && on {
@@ -116,7 +130,7 @@ func stateless(_ *doors.Value, m *[members]doors.Value) error {
 }
 
 // params writes what a chat completion has a member for, and has it stream as the client asks.
-func (c *chat) params(_ *doors.Value, m *[members]doors.Value) error {
+func (c *chat) params(m *[members]doors.Value) error {
 	if m[maxOutput].Raw != nil {
 		if _, err := m[maxOutput].Whole(1); err != nil {
 			return err
@@ -148,7 +162,7 @@ func (c *chat) params(_ *doors.Value, m *[members]doors.Value) error {
 }
 
 // reasons writes how much the model is to reason.
-func (c *chat) reasons(_ *doors.Value, m *[members]doors.Value) error {
+func (c *chat) reasons(m *[members]doors.Value) error {
 	if m[reasoning].Raw == nil {
 		return nil
 	}
@@ -170,7 +184,7 @@ func (c *chat) reasons(_ *doors.Value, m *[members]doors.Value) error {
 }
 
 // format writes what an answer must look like.
-func (c *chat) format(_ *doors.Value, m *[members]doors.Value) error {
+func (c *chat) format(m *[members]doors.Value) error {
 	if m[text].Raw == nil {
 		return nil
 	}

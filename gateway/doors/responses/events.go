@@ -27,8 +27,8 @@ func (a *Answer) Events(events []byte) ([]byte, error) {
 // Begin implements doors.Speller: the response, which has nothing yet.
 func (a *Answer) Begin(k *doors.Chunk) {
 	a.begin(k)
-	a.whole("response.created", "in_progress")
-	a.whole("response.in_progress", "in_progress")
+	a.whole("response.created", inProgress)
+	a.whole("response.in_progress", inProgress)
 }
 
 // event begins an event; ends ends it.
@@ -78,7 +78,7 @@ func (a *Answer) Open(call *doors.Call) {
 	}
 	a.event("response.output_item.added")
 	a.place()
-	a.out = a.item(append(a.out, `,"item":`...), false)
+	a.out = a.item(append(a.out, `,"item":`...), inProgress)
 	a.ends()
 	if call == nil {
 		a.event("response.content_part.added")
@@ -120,9 +120,9 @@ func (a *Answer) Close() {
 	}
 	a.event("response.output_item.done")
 	a.place()
-	a.out = a.item(append(a.out, `,"item":`...), true)
+	a.out = a.item(append(a.out, `,"item":`...), a.status())
 	a.ends()
-	a.kept()
+	a.kept(a.status())
 }
 
 // Done implements doors.Answer.

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -172,4 +173,28 @@ func FuzzChat(f *testing.F) {
 			`"call_id":"","output":""}]}`,
 		`{"input":[{"type":"reasoning","summary":[]},{"role":"user","content":[{"type":"input_image",`+
 			`"image_url":"a"}]}],"text":{"format":{"type":"json_schema"}}}`)
+}
+
+// TestTheLastItemOfACutAnswerIsIncomplete covers whole answers and streams; what stands before it is completed.
+func TestTheLastItemOfACutAnswerIsIncomplete(t *testing.T) {
+	const call = `"tool_calls":[{"index":0,"id":"t","function":{"name":"ls","arguments":"{\"a"}}]`
+	for finish, want := range map[string]string{"length": "incomplete", "tool_calls": "completed"} {
+		streamed, whole := new(Answer), new(Answer)
+		if _, err := streamed.Events(chunks(`"content":"a"`, call, ` > "`+finish+`"`)); err != nil {
+			t.Fatal(err)
+		}
+		end := streamed.Done()
+		body, err := whole.Whole([]byte(`{"id":"1","choices":[{"message":{"content":"a",` + call +
+			`},"finish_reason":"` + finish + `"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for form, said := range map[string][]byte{"stream": end, "whole": body} {
+			for kind, status := range map[string]string{"message": "completed", "function_call": want} {
+				if !bytes.Contains(said, []byte(`"status":"`+status+`","type":"`+kind+`"`)) {
+					t.Errorf("%s, %s: no %s that is %s in %s", finish, form, kind, status, said)
+				}
+			}
+		}
+	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // prompt writes what the model reads first.
-func (c *chat) prompt(v *doors.Value, m *[members]doors.Value) error {
+func (c *chat) prompt(m *[members]doors.Value) error {
 	if m[model].Raw != nil {
 		if _, err := m[model].Text(); err != nil {
 			return err

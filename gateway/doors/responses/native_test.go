@@ -81,7 +81,7 @@ func TestANativeStreamIsAdopted(t *testing.T) {
 	for _, want := range []string{
 		`"type":"response.output_text.delta","sequence_number":5,"output_index":0,"item_id":"i"`,
 		`"item_id":"i","content_index":0,"text":" t0 t1 t2 more"`, `"response":{"id":"resp_1","object"`,
-		`"created_at":7,"status":"incomplete"`, `"output":[{"id":"i","status":"completed","type":"message"`,
+		`"created_at":7,"status":"incomplete"`, `"output":[{"id":"i","status":"incomplete","type":"message"`,
 	} {
 		if !s.Cut() || err != nil || strings.Count(whole, want) != 1 {
 			t.Errorf("%d times %s in\n%s", strings.Count(whole, want), want, whole)

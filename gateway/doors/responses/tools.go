@@ -6,7 +6,7 @@ import (
 )
 
 // tools writes the tools, and which of them is to be called.
-func (c *chat) tools(_ *doors.Value, m *[members]doors.Value) error {
+func (c *chat) tools(m *[members]doors.Value) error {
 	if m[tools].Raw != nil && string(m[tools].Raw) != "[]" {
 		c.Member("tools")
 		c.Out = append(c.Out, '[')

@@ -24,6 +24,8 @@ type follower struct {
 	mark    uint64 // of that batch
 	unsure  bool   // the engine may be another one than last is of
 	owed    bool   // a replay could not be had, and is to be tried again
+	doubt   bool   // the life that begins may be the one before: nothing said that it is another
+	before  uint64 // the number of the batch taken last of that one
 
 	live     bool   // seen is meaningful
 	seen     uint64 // the number that this connection brought last
@@ -77,7 +79,7 @@ func (f *follower) session(ctx context.Context, conn *zmtp.Conn) error {
 // settle finds out where the engine stands, at the start of a connection.
 func (f *follower) settle(ctx context.Context) {
 	if !f.started {
-		f.anew(ctx)
+		f.anew(ctx, false)
 		return
 	}
 	if f.unsure {
@@ -90,7 +92,7 @@ func (f *follower) look(ctx context.Context) {
 	switch {
 	case f.replay == nil:
 	case f.owed || !f.started:
-		f.anew(ctx)
+		f.anew(ctx, false)
 	default:
 		f.resume(ctx)
 	}
@@ -99,7 +101,7 @@ func (f *follower) look(ctx context.Context) {
 // take puts one message that came by itself in its place.
 func (f *follower) take(ctx context.Context, m message) {
 	if f.live && m.seq <= f.seen {
-		f.anew(ctx) // numbers that go back are another life's
+		f.anew(ctx, true) // numbers that go back are another life's
 	}
 	f.live, f.seen = true, m.seq
 	if f.started && m.seq <= f.last {
@@ -124,6 +126,7 @@ func (f *follower) missing(seq uint64) bool {
 // put delivers a batch. One that cannot be read is not delivered, and its gap shows.
 func (f *follower) put(m message) {
 	f.started, f.last, f.mark = true, m.seq, xxh3.Hash(m.payload)
+	f.doubt = f.doubt && m.seq > f.before
 	at, changes, err := f.decoder.decode(m.payload)
 	if err != nil {
 		f.meter.Skipped()
@@ -134,17 +137,23 @@ func (f *follower) put(m message) {
 	b.Sift()
 	f.meter.Took(at, time.Now())
 	f.deliver(b)
+	f.doubt = false
 }
 
 func (f *follower) deliver(b events.Batch) {
-	f.told = true
+	f.told, b.Unsure = true, f.doubt
 	f.lane.Deliver(b)
 }
 
-// anew begins another life: all that can be replayed of it is read at once. Where that is nothing, what was known
-// before is wiped, and the replica is stale unless it is sure that nothing was published.
-func (f *follower) anew(ctx context.Context) {
+// anew begins another life, or goes on with the one before without knowing it: then another is false. All that can be
+// replayed of it is read at once. Where that is nothing, what was known before is wiped, and the replica is stale
+// unless it is sure that nothing was published.
+func (f *follower) anew(ctx context.Context, another bool) {
 	wipe := f.told
+	f.doubt = f.told && !another && (f.started || f.doubt)
+	if f.started {
+		f.before = f.last
+	}
 	f.epoch = max(f.epoch+1, uint64(time.Now().UnixNano()))
 	f.started, f.unsure, f.live, f.decoder = false, false, false, decoder{}
 	err := f.ask(ctx, 0, func(m message) bool {
@@ -157,6 +166,7 @@ func (f *follower) anew(ctx context.Context) {
 	}
 	f.meter.Rewound()
 	if err == nil {
+		f.doubt = false
 		f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch,
 			Events: []events.Event{{Kind: events.Cleared}}})
 	} else {
@@ -169,14 +179,15 @@ func (f *follower) anew(ctx context.Context) {
 // another life.
 func (f *follower) resume(ctx context.Context) {
 	if !f.started {
-		f.anew(ctx)
+		f.anew(ctx, false)
 		return
 	}
-	same, first := false, true
+	same, another, first := false, true, true
 	err := f.ask(ctx, f.last, func(m message) bool {
 		if first {
 			first = false
 			same = m.seq == f.last && xxh3.Hash(m.payload) == f.mark
+			another = m.seq <= f.last
 			return same
 		}
 		f.again(m)
@@ -186,7 +197,7 @@ func (f *follower) resume(ctx context.Context) {
 	case same:
 		f.unsure, f.owed = false, err != nil
 	case err == nil || f.unsure:
-		f.anew(ctx)
+		f.anew(ctx, err == nil && another)
 	default:
 		f.owed = true
 	}

@@ -45,6 +45,10 @@ func TestABlockThatCannotBeReadCostsNoOther(t *testing.T) {
 	}
 	f.put(message{2, batch(list{"BlockRemoved", list{"name"}})}) // it cannot be told what went
 	f.put(message{3, batch(list{"BlockStored", list{12}, 11, raws(5, 4), 4, nil})})
+	if h := c.x.Host(0); !h.Stale || h.Blocks != 1 || c.feed.Stats().Orphans != 0 {
+		t.Errorf("%+v, %+v", h, c.feed.Stats()) // 11 may be what went; what follows it came after
+	}
+	f.put(message{4, batch(list{"BlockStored", list{11}, nil, raws(1, 4), 4, nil})})
 	c.at(t, 2, true)
 }
 

@@ -71,6 +71,10 @@ func (x *ShardedBlockIndexer) apply(id index.HostID, h *host, op *index.Op) {
 		h.order.Stale = false
 	case index.Shutdown:
 		x.Retire(id)
+	case index.Forget:
+		x.wipe(id, h)
+	case index.Fresh:
+		h.order.Stale = false
 	}
 }
 

@@ -85,10 +85,12 @@ func (x *Indexer) carryOut(id index.HostID, h *hostTiers, ops []index.Op) {
 			x.store(id, h, op)
 		case index.Remove:
 			x.remove(id, h, op)
-		case index.Clear:
+		case index.Clear, index.Forget:
 			x.tree.mu.Unlock()
 			x.wipe(id, h)
 			x.lock()
+			h.order.Stale = h.order.Stale && op.Kind == index.Forget
+		case index.Fresh:
 			h.order.Stale = false
 		case index.Shutdown:
 			x.Retire(id)

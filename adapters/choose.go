@@ -1,0 +1,146 @@
+package adapters
+
+import (
+	"cmp"
+	"hash/fnv"
+	"math"
+	"slices"
+	"time"
+)
+
+// Serving returns the hosts among those allowed that requests for an edition, by its name in the engines, are to go to:
+// those that have it loaded; else those that it is on the way to; else the one where it would be loaded. It is empty if
+// none of them can hold it. It changes nothing. known is false for a name that is no edition's.
+func (p *Placement) Serving(served string, allowed func(uint16) bool, now time.Time) (hosts []uint16, known bool) {
+	e := p.served[served]
+	if e == nil {
+		return nil, false
+	}
+	var coming, going []uint16
+	for _, h := range p.hosts {
+		c := h.at(e)
+		if c == nil || !allowed(h.id) {
+			continue
+		}
+		switch {
+		case c.state == loaded:
+			hosts = append(hosts, h.id)
+		case c.state == loading, c.coming(h) && c.loadable(now):
+			coming = append(coming, h.id)
+		case c.state != absent && h.able:
+			going = append(going, h.id)
+		}
+	}
+	if len(hosts) > 0 {
+		return hosts, true
+	}
+	if len(coming) > 0 || e.Path == "" || e.retired {
+		return coming, true
+	}
+	if h := p.choose(e, now, func(h *host) bool { return allowed(h.id) }); h != nil {
+		return []uint16{h.id}, true
+	}
+	return going, true
+}
+
+// soon is when a host that has just begun has told which adapters it has.
+const soon = time.Second
+
+// RetryAfter returns when a host may hold an edition that none can now; 0 if that is not known.
+func (p *Placement) RetryAfter(served string, now time.Time) (after time.Duration, why string) {
+	e := p.served[served]
+	for _, h := range p.hosts {
+		if !h.seen && h.up && (after == 0 || after > soon) {
+			after = soon
+		}
+		if c := h.at(cmp.Or(e, &edition{})); e != nil && c != nil && c.retry.After(now) {
+			if left := c.retry.Sub(now); after == 0 || left < after {
+				after, why = left, c.failure
+			}
+		}
+	}
+	return after, why
+}
+
+// choose returns the host where e would be loaded: one with free slots, by rendezvous hashing weighted by how many;
+// else the one whose idle adapter is missed least; else the one with the fewest claims. nil if none can hold e.
+func (p *Placement) choose(e *edition, now time.Time, may func(*host) bool) (best *host) {
+	var highest seat
+	for _, h := range p.hosts {
+		if !h.able || !h.up || !may(h) {
+			continue
+		}
+		if c := h.at(e); c != nil && (c.state != absent || c.purpose != none || now.Before(c.retry)) {
+			continue
+		}
+		s, can := p.seat(h, e, now)
+		if c := h.at(e); c != nil && c.failures > 0 {
+			s.kind = -1
+		}
+		if can && (best == nil || highest.below(s)) {
+			best, highest = h, s
+		}
+	}
+	return best
+}
+
+// seat is how good a host is for one more adapter.
+type seat struct {
+	// 2 free slots, 1 an idle adapter that can go and a swap to spare, 0 neither; -1 if the last load failed there
+	kind  int
+	worth worth   // of the adapter that would go
+	draw  float64 // of the rendezvous
+}
+
+func (s seat) below(o seat) bool {
+	if s.kind != o.kind {
+		return s.kind < o.kind
+	}
+	if s.kind == 1 && s.worth != o.worth {
+		return o.worth.below(s.worth)
+	}
+	return s.draw < o.draw
+}
+
+// seat returns what h offers to e. False if nothing of h could ever go.
+func (p *Placement) seat(h *host, e *edition, now time.Time) (seat, bool) {
+	if free := p.room(h); free > 0 {
+		return seat{kind: 2, draw: draw(e.served, h.id, free)}, true
+	}
+	var idle []worth
+	could, claims := false, 1
+	for _, c := range h.copies {
+		claims += c.users + len(c.waiting)
+		could = could || c.e.Path != "" && (c.state != absent || c.coming(h))
+		if c.evictable() && c.idle() {
+			idle = append(idle, p.worth(c, now))
+		}
+	}
+	coming := max(0, -p.room(h)) // that idle ones go for already
+	if len(idle) <= coming || h.swaps+now.Sub(h.filled).Minutes()*float64(p.rules.Swaps) < float64(coming+1) {
+		return seat{draw: draw(e.served, h.id, 1) / float64(claims)}, could
+	}
+	slices.SortFunc(idle, func(a, b worth) int {
+		switch {
+		case a.below(b):
+			return -1
+		case b.below(a):
+			return 1
+		}
+		return 0
+	})
+	return seat{kind: 1, worth: idle[coming], draw: draw(e.served, h.id, 1)}, true
+}
+
+// draw is a host's number in the lottery for an adapter: the highest wins, so that each host wins in proportion to its
+// weight, and all but one host's adapters stay where they are when a host comes or goes.
+func draw(name string, host uint16, weight int) float64 {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte{byte(host), byte(host >> 8)})
+	_, _ = hash.Write([]byte(name))
+	x := hash.Sum64()
+	x = (x ^ x>>31) * 0x9e3779b97f4a7c15
+	x ^= x >> 32
+	unit := (float64(x>>11) + 0.5) / (1 << 53)
+	return -float64(weight) / math.Log(unit)
+}

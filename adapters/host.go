@@ -1,0 +1,163 @@
+package adapters
+
+import (
+	"slices"
+	"time"
+)
+
+// state is how far an adapter is on a host.
+type state uint8
+
+const (
+	absent    state = iota
+	loading         // asked of the engine
+	loaded          // takes claims
+	leaving         // takes no more claims, and is unloaded once none is held
+	unloading       // asked of the engine
+	doubtful        // the engine did not say how its load or unload ended
+)
+
+var stateNames = [...]string{"absent", "loading", "loaded", "leaving", "unloading", "doubtful"}
+
+// purpose is why an adapter is to be loaded on a host though no request waits for it there.
+type purpose uint8
+
+const (
+	none      purpose = iota
+	toFill            // it is to be everywhere: on a free slot
+	toKeep            // it is on fewer hosts than declared: also in place of one that is on more
+	toGrow            // its load asks for it: also in place of one that is half as much in use
+	toReplace         // it is the edition to come: in place of any
+)
+
+// host is one replica, as far as adapters are concerned.
+type host struct {
+	HostTerms
+	id      uint16
+	up      bool
+	seen    bool // its engine has told which adapters it has
+	told    int  // slots, as its engine says; 0 is not known
+	full    bool // its engine runs requests with as many adapters as it can at once
+	stale   bool // what it has loaded has changed since changes was asked
+	able    bool // it can load: Loads, until the engine refuses
+	copies  []*placed
+	foreign int     // adapters that its engine has and that are not declared
+	busy    *placed // the one that is loading or unloading; nil if none is
+	swaps   float64 // that it may make now
+	filled  time.Time
+	ops     uint64 // loads and unloads that began or ended
+}
+
+// placed is an edition on a host.
+type placed struct {
+	e     *edition
+	h     *host
+	state state
+
+	users     int      // claims that are held
+	waiting   []*Claim // in the order of arrival
+	purpose   purpose  // why the Placement itself wants it there
+	confirmed bool     // the engine lists it
+	number    int      // in an engine whose requests name adapters so
+	running   bool     // the engine runs requests with it
+	failures  int      // loads that failed in a row
+	retry     time.Time
+	failure   string // of the last load; "" if it succeeded
+	since     time.Time
+}
+
+// unseen reports whether the engine of h has yet to tell which adapters it has: until then it is not known for how many
+// more it has room.
+func (h *host) unseen() bool { return h.Lists && !h.seen }
+
+// at returns an edition on h; nil if nothing is known of it there.
+func (h *host) at(e *edition) *placed {
+	for _, c := range h.copies {
+		if c.e == e {
+			return c
+		}
+	}
+	return nil
+}
+
+// place returns an edition on h, absent if nothing was known of it there.
+func (h *host) place(e *edition) *placed {
+	c := h.at(e)
+	if c == nil {
+		c = &placed{e: e, h: h}
+		h.copies = append(h.copies, c)
+	}
+	return c
+}
+
+// become changes the state of c.
+func (c *placed) become(s state, now time.Time) {
+	c.h.stale = c.h.stale || (c.state == loaded) != (s == loaded)
+	if c.state == loaded {
+		c.e.loaded--
+	}
+	if s == loaded {
+		c.e.loaded++
+		if c.e.ready.IsZero() {
+			c.e.ready = now
+		}
+		c.purpose, c.failures, c.failure, c.retry = none, 0, "", time.Time{}
+	}
+	if s == absent {
+		c.confirmed, c.running = false, false
+	}
+	c.state, c.since = s, now
+}
+
+// takes reports whether c counts against the slots of its host. What engines have by themselves is counted only where
+// the configuration sets the number of slots.
+func (c *placed) takes(slots int) bool {
+	return c.state != absent && (c.e.Path != "" || slots > 0 && c.confirmed)
+}
+
+// spare returns how many adapters h can still be told to load. Below 0 it has too many.
+func (h *host) spare(r *Rules) int {
+	slots := mostSlots
+	switch {
+	case r.Slots > 0:
+		slots = r.Slots - h.foreign
+	case h.told > 0:
+		slots = h.told
+	}
+	for _, c := range h.copies {
+		if c.takes(r.Slots) {
+			slots--
+		}
+	}
+	return slots
+}
+
+// refill brings the swaps that h may make up to date.
+func (h *host) refill(r *Rules, now time.Time) {
+	if h.filled.IsZero() {
+		h.swaps = r.burst()
+	} else {
+		h.swaps = min(r.burst(), h.swaps+now.Sub(h.filled).Minutes()*float64(r.Swaps))
+	}
+	h.filled = now
+}
+
+// forget drops c where nothing is known of it any more.
+func (h *host) forget(c *placed) {
+	if c.state == absent && len(c.waiting) == 0 && c.purpose == none && c.failures == 0 && c.users == 0 {
+		h.copies = slices.DeleteFunc(h.copies, func(o *placed) bool { return o == c })
+	}
+}
+
+// loadable reports whether c could be loaded on its host now.
+func (c *placed) loadable(now time.Time) bool {
+	return c.state == absent && c.h.able && c.h.up && c.e.Path != "" && !now.Before(c.retry)
+}
+
+// evictable reports whether c may be unloaded: what is unloaded can be loaded again.
+func (c *placed) evictable() bool {
+	return (c.state == loaded || c.state == leaving) && c.h.able && c.e.Path != ""
+}
+
+// idle reports whether no request uses c or waits for it. One that is leaving goes whatever waits for it.
+func (c *placed) idle() bool { return c.users == 0 && (c.state == leaving || len(c.waiting) == 0) }

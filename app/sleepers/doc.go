@@ -1,0 +1,18 @@
+// Package sleepers wakes replicas for requests that no replica serves, and puts idle ones to sleep.
+//
+//	request ──▶ hold.Queue ──first one──▶ wake-up: at one engine that sleeps, or by the operator's program
+//	               ▲                          │
+//	            Open, Close                   ▼
+//	               └──── Look: does a replica serve? ◀── probes, generations, what engines say, every 100 ms
+//
+//	idle for sleep.after ──▶ at rest: it takes no request ──nothing in flight?──▶ its engine is asked to sleep
+//
+// Invariants:
+//
+//  1. One wake-up of a specialist is under way at a time. It is over when a replica serves, or has failed; then the
+//     next waits a pause that grows.
+//  2. Requests are let out while a replica of the newest generation serves that a probe has found good.
+//  3. An engine is asked to sleep only while its replica is at rest and has nothing in flight. A request that comes
+//     between finds the replica at rest, and is held or goes elsewhere.
+//  4. Only requests of clients wake: shadows, probes and decisions without a request do not enter the Queue.
+package sleepers

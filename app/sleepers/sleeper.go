@@ -1,0 +1,108 @@
+package sleepers
+
+import (
+	"sync"
+	"time"
+
+	"octet/routing/fleet"
+	"octet/scheduler/hold"
+)
+
+// sleeper is one specialist's.
+type sleeper struct {
+	of    *Sleepers
+	name  string
+	queue *hold.Queue
+
+	mu     sync.Mutex // guards all below; nothing is called under it
+	terms  Terms
+	waking waking
+	tired  map[*fleet.Replica]*idle
+	woken  uint64
+	failed uint64
+	rested uint64
+
+	crowdedAt time.Time // since when requests queue at every replica that serves; zero while they do not
+}
+
+func newSleeper(s *Sleepers, name string, t Terms) *sleeper {
+	one := &sleeper{of: s, name: name, terms: t, tired: map[*fleet.Replica]*idle{}}
+	c := one.bounds()
+	c.Now, c.Terms, c.Entered = time.Now, one.holds, func() { one.look(true) }
+	one.queue = hold.New(c)
+	return one
+}
+
+func (one *sleeper) bounds() hold.Config {
+	c := one.of.config
+	return hold.Config{MaxWaiting: one.terms.MaxWaiting, Aging: one.terms.Aging, Weights: c.Weights, Ceiling: c.Ceiling,
+		Width: width}
+}
+
+func (one *sleeper) redeclare(t Terms) {
+	one.mu.Lock()
+	one.terms = t
+	bounds := one.bounds()
+	one.mu.Unlock()
+	one.queue.Reconfigure(bounds)
+}
+
+// holds returns on what terms requests are held now.
+func (one *sleeper) holds() hold.Terms {
+	replicas, now := one.of.config.Replicas(one.name), time.Now()
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	t := hold.Terms{Back: one.waking.left(now), Retry: one.waking.retry(now)}
+	if one.expects(replicas) {
+		t.For = one.terms.Hold
+	}
+	return t
+}
+
+// expects reports whether a replica may come to serve by itself, or be woken. The caller holds mu.
+func (one *sleeper) expects(replicas []Replica) bool {
+	if one.terms.Discovers || one.waking.asked() || one.terms.Declared && len(one.terms.Argv) > 0 {
+		return true
+	}
+	for _, r := range replicas {
+		if r.Member.Said() == fleet.Asleep || r.Member.Resting() || one.terms.Declared && !r.Member.Draining() {
+			return true
+		}
+	}
+	return false
+}
+
+// look opens the queue while a replica serves. Else it closes it, and has one woken if requests wait, or if one is
+// wanted for a request that cannot wait so long.
+func (one *sleeper) look(wanted bool) {
+	replicas, now := one.of.config.Replicas(one.name), time.Now()
+	serves := false
+	for _, r := range replicas {
+		serves = serves || r.Known && answers(r.Member) && r.Member.Available() && r.Member.Admits()
+	}
+	one.mu.Lock()
+	woke := one.noteServing(serves, now)
+	crowded := serves && one.crowded(replicas, now)
+	one.mu.Unlock()
+	if serves {
+		one.queue.Open(woke)
+	} else {
+		one.queue.Close()
+	}
+	if crowded || !serves && (wanted || one.queue.Len() > 0) {
+		one.wake(replicas, serves, now)
+	}
+}
+
+func (one *sleeper) state() State {
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	return State{Specialist: one.name, Held: one.queue.Len(), Woken: one.woken, Failed: one.failed, Rested: one.rested,
+		WakeTime: one.waking.took}
+}
+
+// answers returns true if the replica's role is to bring answers.
+func answers(r *fleet.Replica) bool {
+	role := r.Spec().Role
+	return role == fleet.RoleBoth || role == fleet.RoleDecode || role == ""
+}

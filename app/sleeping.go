@@ -1,0 +1,121 @@
+package app
+
+import (
+	"context"
+
+	"octet/app/sleepers"
+	"octet/config"
+	"octet/gateway/ensemble"
+	"octet/gateway/intake"
+	"octet/internal/command"
+	"octet/routing/fleet"
+	"octet/scheduler/hold"
+)
+
+// mostSaid bounds what a program that wakes replicas may write, in bytes. None of it is kept.
+const mostSaid = 64 << 10
+
+func newSleepers(a *App) *sleepers.Sleepers {
+	run := a.RunProgram
+	if run == nil {
+		run = runProgram
+	}
+	return sleepers.New(sleepers.Config{Log: a.Log, Replicas: a.sleeping, Weights: a.tenancy.weight,
+		Ceiling: intake.PriorityMost, Run: run})
+}
+
+// runProgram runs an operator's program that wakes replicas of a specialist.
+func runProgram(ctx context.Context, specialist string, argv []string) error {
+	_, err := command.Command{Argv: argv, Env: []string{"OCTET_SPECIALIST=" + specialist}, Most: mostSaid}.Run(ctx)
+	return err
+}
+
+// holdOf returns where requests of a specialist are held while none of its replicas serves.
+func (a *App) holdOf(cfg *config.Config, sp *config.Specialist) *hold.Queue {
+	s := sp.Sleeping()
+	t := sleepers.Terms{Hold: s.Hold, After: s.After, Timeout: s.Wake.Timeout, Argv: s.Wake.Argv(),
+		Declared: sp.Sleep != nil, Discovers: sp.Discover != nil, MaxWaiting: sp.Scheduler.MaxWaiting,
+		Aging: sp.Scheduler.Aging}
+	if cfg.Limits.MaxQueueWait == 0 {
+		t.Hold = 0 // nothing may wait
+	}
+	return a.sleepers.Queue(sp.Name, t)
+}
+
+// sleeping returns the replicas of a specialist in force, for its sleepers.
+func (a *App) sleeping(specialist string) (all []sleepers.Replica) {
+	if a.server == nil {
+		return nil
+	}
+	rt := a.server.Runtime()
+	sp := rt.Specialist(specialist)
+	if sp == nil {
+		return nil
+	}
+	present := a.replicas.present()
+	for h := range sp.Snapshot().Hosts.All() {
+		served := rt.Replicas[h]
+		if r := present[served.Name]; r != nil {
+			all = append(all, a.sleeper(sp.Name, served, r))
+		}
+	}
+	return all
+}
+
+func (a *App) sleeper(specialist string, served *ensemble.Replica, r *replica) sleepers.Replica {
+	return sleepers.Replica{
+		Member: served.Fleet, Known: r.known.Load(),
+		Wake:  func(ctx context.Context) error { return a.wake(ctx, specialist, r) },
+		Sleep: func(ctx context.Context) error { return a.layDown(ctx, r) },
+		Idle: func() (bool, uint64) {
+			s, told := served.Gate.Stats(), served.Fleet.Reported()
+			return s.Waiting+s.Running+told.Running+told.Waiting == 0, s.Admitted
+		},
+	}
+}
+
+// wake asks an engine to wake. What it held before it slept is forgotten before it can hold anything new.
+func (a *App) wake(ctx context.Context, specialist string, r *replica) error {
+	path := ""
+	if sp, _ := a.declared(r.key.name); sp != nil {
+		path = sp.Sleeping().Wake.Path
+	}
+	if err := r.client.Wake(ctx, path, r.key.model); err != nil {
+		return err
+	}
+	member, present := a.replicas.fleet.Find(r.key.name)
+	if !present {
+		return nil
+	}
+	if !r.client.TellsSleep() {
+		member.Says(fleet.Serving)
+		return nil
+	}
+	prober{a}.stands(ctx, member, r)
+	return nil
+}
+
+// layDown asks an engine to sleep. One that does not answer in time is taken to sleep: it is woken before it is asked
+// for anything.
+func (a *App) layDown(ctx context.Context, r *replica) error {
+	err := r.client.Sleep(ctx, r.key.model)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	if member, present := a.replicas.fleet.Find(r.key.name); present {
+		a.noteStanding(member, r, fleet.Asleep)
+	}
+	return nil
+}
+
+// onHealth is told of each replica that goes down or comes back.
+func (a *App) onHealth(r *fleet.Replica, healthy bool) {
+	logsHealth(a.Log)(r, healthy)
+	a.sleepers.Look(r.Spec().Specialist)
+}
+
+// onWithdrawal is told of each replica that is withdrawn or returns.
+func (a *App) onWithdrawal(r *fleet.Replica, withdrawn bool, why string) {
+	logsWithdrawal(a.Log)(r, withdrawn, why)
+	a.sleepers.Look(r.Spec().Specialist)
+}

@@ -1,0 +1,52 @@
+package app
+
+import (
+	"context"
+
+	"octet/engine/openai"
+	"octet/routing/fleet"
+)
+
+// stands notes whether a healthy engine serves, as it says itself.
+func (p prober) stands(ctx context.Context, member *fleet.Replica, r *replica) {
+	said, err := r.client.Standing(ctx, r.key.model)
+	if err != nil {
+		return // the next probe asks again
+	}
+	if member.Said() == fleet.Asleep && !r.client.TellsSleep() {
+		return // it was put to sleep from here, and is woken from here
+	}
+	p.app.noteStanding(member, r, standingOf(said))
+}
+
+// noteStanding notes what an engine says of itself. One that sleeps has lost its prefix cache.
+func (a *App) noteStanding(member *fleet.Replica, r *replica, now fleet.Standing) {
+	if member.Says(now) != fleet.Asleep && now == fleet.Asleep {
+		a.fabric.Empty(r.key.name, r.served.Host)
+		r.served.Gate.Cleared()
+	}
+}
+
+// standing returns what a new replica's engine says of itself; fleet.Serving if it does not say, or not in time.
+func standing(ctx context.Context, r *replica) fleet.Standing {
+	said, err := r.client.Standing(ctx, r.key.model)
+	if openai.IsLoading(err) {
+		return fleet.Loading
+	}
+	if err != nil {
+		return fleet.Serving
+	}
+	return standingOf(said)
+}
+
+func standingOf(said openai.Standing) fleet.Standing {
+	switch {
+	case said.Asleep:
+		return fleet.Asleep
+	case said.Loading:
+		return fleet.Loading
+	case said.Absent:
+		return fleet.NoModel
+	}
+	return fleet.Serving
+}

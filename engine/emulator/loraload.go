@@ -1,0 +1,59 @@
+package emulator
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// The kinds of faults that strike the load of an adapter, and nothing else.
+const (
+	LoadRefused = "load_refused" // status 500 after the time of the load, and nothing is loaded
+	LoadDies    = "load_dies"    // the connection is reset half way, and nothing is loaded
+	LoadCut     = "load_cut"     // the adapter is loaded, and the connection is reset instead of the answer
+	LoadLost    = "load_lost"    // the answer says that it is loaded, and it is not
+)
+
+func (f Fault) ofLoad() bool {
+	return slices.Contains([]string{LoadRefused, LoadDies, LoadCut, LoadLost}, f.Kind)
+}
+
+// loadAdapter loads an adapter, which takes as long as it is configured to.
+func (e *Emulator) loadAdapter(w http.ResponseWriter, r *http.Request) {
+	var b loraBody
+	if err := readBody(r, &b); err != nil {
+		answerText(w, err, "")
+		return
+	}
+	fault := e.armed.takeOf(Fault.ofLoad)
+	wait := e.cfg.AdapterLoad
+	if fault.Kind == LoadDies {
+		wait /= 2
+	}
+	if wait > 0 {
+		loading := time.NewTimer(wait)
+		defer loading.Stop()
+		select {
+		case <-loading.C:
+		case <-r.Context().Done():
+			return // nothing was loaded
+		}
+	}
+	if fault.Kind == LoadDies {
+		panic(http.ErrAbortHandler)
+	}
+	var err error
+	switch fault.Kind {
+	case LoadLost:
+	case LoadRefused:
+		err = &problem{Code: http.StatusInternalServerError, Type: "InternalServerError",
+			Message: "The lora adapter could not be loaded."}
+	default:
+		err = e.loras.loadAs(b)
+	}
+	if fault.Kind == LoadCut {
+		panic(http.ErrAbortHandler)
+	}
+	answerText(w, err, fmt.Sprintf("Success: LoRA adapter '%s' added successfully.", b.Name))
+}

@@ -1,0 +1,52 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"octet/adapters"
+	"octet/gateway/fault"
+	"octet/gateway/place"
+	"octet/scheduler"
+)
+
+// holdAdapter has the replica whose turn it is keep the request's adapter to the end of the turn. Where it is not
+// loaded yet, that is waited for: before the Gate, as a request that waits for an adapter has no use for a place. It
+// returns when the adapter was there, so long after the arrival.
+func (d *Dispatch) holdAdapter(ctx context.Context, began time.Duration) (time.Duration, error) {
+	t, sp := &d.turn, d.Plan.Specialist
+	if d.Plan.Adapter == "" || sp.Keeper == nil || t.adapter.Held() {
+		return began, nil
+	}
+	in := &d.Request.Intent
+	now := d.Timer.At(began)
+	most := d.Runtime.Limits.MaxQueueWait
+	left := in.FirstTokenLeft(now, d.Relay.Delivered() > 0)
+	hurried := left != 0 && (most == 0 || left < most)
+	if hurried {
+		most = max(1, left)
+	}
+	hold, atOnce, err := sp.Keeper.Hold(ctx, adapters.Ask{Host: uint16(t.rep.Host), Served: d.Plan.Adapter,
+		Priority: in.Priority, Most: most})
+	if !atOnce {
+		ready := d.Timer.Since()
+		t.at.Queued(ready - began)
+		d.Queued += ready - began
+		began = ready
+	}
+	if hurried && errors.Is(err, adapters.ErrLate) {
+		err = &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: err.Error()}
+	}
+	if err != nil {
+		return began, place.Cause(ctx, err)
+	}
+	t.adapter = hold
+	return began, nil
+}
+
+// Misses reports whether the request may be routed anew after err: the adapter was not to be had where it was looked
+// for, and the client has seen nothing.
+func (d *Dispatch) Misses(err error) bool {
+	return fault.LacksAdapter(err) && !d.Relay.Begun() && d.ctx.Err() == nil
+}

@@ -1,0 +1,142 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
+	"octet/gateway/fault"
+	"octet/gateway/place"
+	"octet/routing"
+	"octet/scheduler"
+	"octet/scheduler/hold"
+)
+
+// ErrBehind is a request that has to wait behind those that are held: none overtakes them.
+var ErrBehind = errors.New("others are held before it")
+
+// held is a request's part in the holding of its specialist.
+type held struct {
+	pass  *hold.Pass // nil before it is let out
+	since time.Time  // when it was held first; zero before
+	total time.Duration
+	woke  bool
+}
+
+// Behind returns ErrBehind if requests are held at a specialist, and this one has not been let out.
+func (d *Dispatch) Behind(sp *ensemble.Specialist) error {
+	if sp.Hold == nil || d.Request.Dry || d.held.pass != nil || sp.Hold.Len() == 0 {
+		return nil
+	}
+	d.Plan.At(sp, d.Plan.Adapter)
+	return ErrBehind
+}
+
+// Hold holds a request that err has kept from its specialist's replicas, as none of them serves, until one does. It
+// returns true if the request is to be routed again, by the newest Runtime, which is d's from then on; else the error.
+func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) {
+	d.held.pass.End()
+	if !d.holds(err) {
+		return false, err
+	}
+	sp := d.Plan.Specialist
+	if terms := sp.Hold.Terms(); d.Choice.OfferBack && terms.For > 0 {
+		return false, &scheduler.Refusal{Reason: scheduler.ErrNoReplica, RetryAfter: terms.Back, Wait: terms.Back,
+			Offered: true, Detail: "no replica serves"}
+	} else if terms.For == 0 && !errors.Is(err, ErrBehind) {
+		return false, err
+	}
+	began := d.Timer.Now()
+	if err := d.pauseInVain(ctx); err != nil {
+		return false, d.notHeld(heldCause(ctx, err))
+	}
+	waiter, err := sp.Hold.Enter(d.toHold())
+	if err != nil {
+		return false, d.notHeld(err)
+	}
+	d.held.since = waiter.Since()
+	d.held.pass, err = waiter.Await(ctx)
+	waited := d.Timer.Now().Sub(began)
+	d.held.total, d.Queued = d.held.total+waited, d.Queued+waited
+	if err != nil {
+		d.held.pass = nil
+		return false, d.notHeld(heldCause(ctx, err))
+	}
+	d.held.woke = d.held.woke || d.held.pass.Woke()
+	return d.renew(sp.Name)
+}
+
+// inVain is the pause of a request that was let out and has found no replica: what let it out is about to see the same.
+const inVain = 20 * time.Millisecond
+
+// pauseInVain waits for inVain if the request was let out before.
+func (d *Dispatch) pauseInVain(ctx context.Context) error {
+	if d.held.since.IsZero() {
+		return nil
+	}
+	pause := time.NewTimer(inVain)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// holds reports whether err means that none of the specialist's replicas serves.
+func (d *Dispatch) holds(err error) bool {
+	sp := d.Plan.Specialist
+	if err == nil || sp == nil || sp.Hold == nil || d.Request.Dry || d.Relay.Begun() {
+		return false
+	}
+	if errors.Is(err, ErrBehind) || errors.Is(err, place.ErrAsleep) {
+		return true
+	}
+	var none *routing.NoCandidateError
+	return errors.As(err, &none) && none.Verdict == routing.Unavailable && d.Request.Intent.Replica == "" &&
+		!sp.Snapshot().Serves()
+}
+
+// toHold is what is to be known of the request while it is held.
+func (d *Dispatch) toHold() hold.Request {
+	in := &d.Request.Intent
+	r := hold.Request{ID: d.Request.ID, Priority: in.Priority, Tenant: d.Request.Tenant.Name,
+		Arrived: d.Request.Arrival, Cost: len(d.Request.Bytes), Since: d.held.since, Deadline: in.Deadline}
+	if first := in.TTFTDeadline; !first.IsZero() && (r.Deadline.IsZero() || first.Before(r.Deadline)) {
+		r.Deadline = first
+	}
+	return r
+}
+
+// notHeld notes a refusal of those that hold requests, as of a Gate.
+func (d *Dispatch) notHeld(err error) error {
+	d.away.forget()
+	d.away.refused(err)
+	return err
+}
+
+// heldCause is why a request is held no longer.
+func heldCause(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), fault.ErrDeadline) {
+		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed while no replica served"}
+	}
+	return place.Cause(ctx, err)
+}
+
+// renew has the request go on by the newest Runtime: the replica that serves may be new in it.
+func (d *Dispatch) renew(specialist string) (again bool, err error) {
+	d.Runtime = d.Shared.Newest()
+	if d.Runtime.Specialist(specialist) == nil {
+		d.held.pass.End()
+		return false, apierr.New(apierr.ModelNotFound, "model",
+			fmt.Sprintf("there is no specialist %q any more", specialist))
+	}
+	return true, nil
+}
+
+// Held returns how long the request was held, and whether a replica was woken for it.
+func (d *Dispatch) Held() (total time.Duration, woke bool) { return d.held.total, d.held.woke }
