@@ -37,7 +37,8 @@ type Runtime struct {
 // Knobs are the knobs of one intent. A nil Dial has no value.
 type Knobs struct{ Shadow, Divert, Floor *slo.Dial }
 
-// Connect finds the knobs and the metrics that requests of rt use. It is called once, before rt is served.
+// Connect finds the knobs and the metrics that requests of rt use. It is called once, before rt is served. A specialist
+// that rt shares with a Runtime in force is connected already, and may be read meanwhile: it stays as it is.
 func (rt *Runtime) Connect(knobs *slo.Knobs, series *metrics.Series) {
 	rt.knobs = make(map[string]*Knobs, len(rt.Intents)+1)
 	for _, name := range append(rt.Intents[:len(rt.Intents):len(rt.Intents)], classifier.Unspecified) {
@@ -47,6 +48,9 @@ func (rt *Runtime) Connect(knobs *slo.Knobs, series *metrics.Series) {
 		}
 	}
 	for _, sp := range rt.Specialists {
+		if sp.Metrics != nil {
+			continue
+		}
 		sp.step, sp.floor = knobs.Dial(slo.LoadStep+sp.Name), knobs.Dial(slo.LoadFloor+sp.Name)
 		sp.Metrics = series.Specialist(sp.Name)
 	}
