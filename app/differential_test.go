@@ -104,7 +104,7 @@ func (s *surface) parsed(t *testing.T, c *conversation) *wire.Request {
 	t.Helper()
 	body := []byte(s.body(c))
 	if door := map[string]doors.Door{"messages": messages.Door{}, "responses": responses.Door{}}[s.name]; door != nil {
-		chat, _, err := door.Chat(nil, body, 64)
+		chat, _, err := doorstest.Translate(door, string(body))
 		if err != nil {
 			t.Fatalf("%v in %s", err, body)
 		}

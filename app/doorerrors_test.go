@@ -72,7 +72,7 @@ func TestEveryCodeIsSpelledAtEachDoor(t *testing.T) {
 			whole := e.AppendJSON(nil, "r1")
 			event := append(append([]byte("data: "), whole...), "\n\n"...)
 			if door := doorOf[s.name]; door != nil {
-				_, answer, err := door.Chat(nil, []byte(s.body(ask("debug", "x", 4, true))), 64)
+				_, answer, err := doorstest.Translate(door, s.body(ask("debug", "x", 4, true)))
 				if err != nil {
 					t.Fatal(err)
 				}

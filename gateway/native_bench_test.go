@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"octet/gateway/doors"
+	"octet/gateway/doors/doorstest"
 	"octet/gateway/sse"
 )
 
@@ -56,7 +57,7 @@ func optionsAt(b *testing.B, name string) sse.Options {
 	if name != "messages" {
 		body = `{"model":"m","input":"a"}`
 	}
-	_, answer, err := door.Chat(nil, []byte(body), 64)
+	_, answer, err := doorstest.Translate(door, body)
 	if err != nil {
 		b.Fatal(err)
 	}

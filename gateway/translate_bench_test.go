@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"octet/gateway/doors"
+	"octet/gateway/doors/doorstest"
+	"octet/gateway/wire"
 )
 
 // agentBody is a request of about size bytes to a door, as an agent sends it in the midst of its loop: instructions,
@@ -62,8 +64,11 @@ func translateRequest(b *testing.B, door doors.Door, body []byte) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		var err error
-		if chat, _, err = door.Chat(chat[:0], body, 64); err != nil {
+		spans, err := wire.NewSpans(body, 64)
+		if err == nil {
+			chat, _, err = door.Chat(chat[:0], spans)
+		}
+		if err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -81,7 +86,7 @@ func translateEvents(b *testing.B, door doors.Door, body []byte) {
 	for n := 0; b.Loop(); n++ {
 		if n%eventsOfStream == 0 {
 			b.StopTimer()
-			_, answer, err := door.Chat(nil, body, 64)
+			_, answer, err := doorstest.Translate(door, string(body))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 func pathTo(body *wire.Spans, at int) string {
 	var path []byte
 	for from := 0; from < at; {
-		c := body.Cursor(from, body.Len())
+		c := body.Cursor(from, len(body.Text()))
 		kind := c.Peek()
 		if from+c.Offset() == at {
 			break // white space is ahead of the body

@@ -17,14 +17,10 @@ type Value struct {
 	name string      // of an absent one
 }
 
-// Body returns the value of a whole body, which must be an object of strict JSON.
-func Body(body []byte, depth int) (Value, error) {
-	spans := new(wire.Spans)
-	if err := wire.CheckSpans(body, depth, spans); err != nil {
-		return Value{}, err
-	}
-	c := spans.Cursor(0, len(body))
-	v := Value{body: spans}
+// Body returns the value of a whole body, which must be an object.
+func Body(body *wire.Spans) (Value, error) {
+	c := body.Cursor(0, len(body.Text()))
+	v := Value{body: body}
 	v.at, v.Raw = c.Value()
 	if v.Kind() != '{' {
 		return v, &wire.Error{Code: wire.CodeInvalidRequest, Message: "the body must be a JSON object"}

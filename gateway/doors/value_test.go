@@ -2,6 +2,8 @@ package doors
 
 import (
 	"testing"
+
+	"octet/gateway/wire"
 )
 
 // walk calls f with every value of v's tree and the path by which it was reached.
@@ -34,7 +36,11 @@ func walk(v Value, path string, names []string, f func(v *Value, path string)) e
 
 func TestAValueKnowsItsPath(t *testing.T) {
 	const body = " {\"a\": [1, {\"b\" : [[], [\"x\", {}], {\"c\": {\"a\": 0}}]}, \"\"],\"b\":null, \"c\": true}\n"
-	v, err := Body([]byte(body), 64)
+	spans, err := wire.NewSpans([]byte(body), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Body(spans)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type Request struct {
 
 	headers   headers
 	forwarded []engine.Field // see Forwarded
-	sent      []byte         // the body in the words of its door, until Release; nil without a door
+	sent      *wire.Spans    // the body in the words of its door, until Release; nil without a door
 	limits    *ensemble.Limits
 	memory    *Memory
 	kept      []byte // the body of a stream that may have to be sent again, while Body is nil

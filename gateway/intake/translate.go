@@ -17,9 +17,11 @@ func (q *Request) parseSent(kind wire.Kind) error {
 // translate makes the body of the request's door one of that kind, and parses it. What is refused of it is named by its
 // place in what the client sent.
 func (q *Request) translate(kind wire.Kind) error {
-	limits := BodyLimits(q.limits)
-	sent := q.Bytes
-	body, answer, err := q.Door.Chat(q.inlined[:0], sent, limits.Depth)
+	sent, err := wire.NewSpans(q.Bytes, BodyLimits(q.limits).Depth)
+	if err != nil {
+		return err
+	}
+	body, answer, err := q.Door.Chat(q.inlined[:0], sent)
 	if err != nil {
 		return err
 	}
@@ -45,7 +47,7 @@ func (q *Request) AnswersTool() bool {
 }
 
 // Sent returns the body in the words of the door that the client came by; nil without a door.
-func (q *Request) Sent() []byte { return q.sent }
+func (q *Request) Sent() *wire.Spans { return q.sent }
 
 // CountedPrompt tells the door how long the prompt is, in tokens.
 func (q *Request) CountedPrompt(tokens int) {

@@ -78,7 +78,7 @@ func Segments(h *ensemble.Hop, r *intake.Request, dst [][]byte) ([][]byte, error
 	case h.Body != nil:
 		return append(dst, h.Body), nil
 	case h.Native:
-		return wire.SpliceSent(r.Sent(), h.Edits, dst), nil
+		return r.Sent().Splice(h.Edits, dst), nil
 	}
 	return r.Parsed.Splice(h.Edits, dst)
 }

@@ -19,10 +19,15 @@ type span struct {
 // spanLength is how long a value is that is noted, in bytes: below it, reading it is as fast as finding its span.
 const spanLength = 128
 
-// CheckSpans is Check, and notes the long values of b, which must not change while the spans are in use.
-func CheckSpans(b []byte, depth int, into *Spans) error {
-	into.text, into.all = b, into.room[:0]
-	return check(b, depth, into)
+// NewSpans checks b as Check does, and notes its long values. b must not change while the spans are in use. The error is
+// an *Error.
+func NewSpans(b []byte, depth int) (*Spans, error) {
+	s := &Spans{text: b}
+	s.all = s.room[:0]
+	if err := check(b, depth, s); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Cursor reads the part of the text from off to end as NewCursor reads a text, containers of any depth.
@@ -30,8 +35,8 @@ func (s *Spans) Cursor(off, end int) Cursor {
 	return Cursor{b: s.text[off:end:end], room: len(s.text), lax: true, known: s, base: off}
 }
 
-// Len returns the length of the text, in bytes.
-func (s *Spans) Len() int { return len(s.text) }
+// Text returns the text.
+func (s *Spans) Text() []byte { return s.text }
 
 // find returns the value that begins at off, if it is noted.
 func (s *Spans) find(off int) (span, bool) {

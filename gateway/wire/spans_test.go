@@ -27,8 +27,8 @@ func FuzzSpans(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var spans Spans
-		want, got := Check(body, 64), CheckSpans(body, 64, &spans)
+		want := Check(body, 64)
+		spans, got := NewSpans(body, 64)
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%v, without spans %v", got, want)
 		}
@@ -40,7 +40,7 @@ func FuzzSpans(f *testing.F) {
 				t.Fatalf("span %d: %+v", i, spans.all)
 			}
 		}
-		sameValues(t, body, &spans, 0, len(body))
+		sameValues(t, body, spans, 0, len(body))
 	})
 }
 

@@ -20,7 +20,7 @@ func FuzzChat(f *testing.F, door doors.Door, seeds ...string) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		out, answer, err := door.Chat(nil, []byte(in), 64)
+		out, answer, err := Translate(door, in)
 		var bad *wire.Error
 		switch {
 		case err == nil && (answer == nil || !wire.Valid(out, 128)):
@@ -69,7 +69,7 @@ func FuzzEvents(f *testing.F, begin func() doors.Answer, grammar func(stream str
 // refused with one member that nothing is known of, by that member's name. back is the slow, obvious reverse.
 func ThereAndBack(t *rapid.T, door doors.Door, body map[string]any, back func(chat map[string]any) map[string]any) {
 	sent := marshal(t, body)
-	out, _, err := door.Chat(nil, sent, 64)
+	out, _, err := Translate(door, string(sent))
 	if err != nil {
 		t.Fatalf("%s: %v", sent, err)
 	}
@@ -83,7 +83,7 @@ func ThereAndBack(t *rapid.T, door doors.Door, body map[string]any, back func(ch
 	body["x_unknown"] = 1
 	sent = marshal(t, body)
 	var bad *wire.Error
-	if _, _, err := door.Chat(nil, sent, 64); !errors.As(err, &bad) || bad.Param != "x_unknown" {
+	if _, _, err := Translate(door, string(sent)); !errors.As(err, &bad) || bad.Param != "x_unknown" {
 		t.Fatalf("%s: %v", sent, err)
 	}
 }

@@ -47,8 +47,8 @@ type chat struct {
 }
 
 // Chat implements doors.Door.
-func (d Door) Chat(dst, body []byte, depth int) ([]byte, doors.Answer, error) {
-	c, err := d.rewrite(dst, body, depth)
+func (d Door) Chat(dst []byte, body *wire.Spans) ([]byte, doors.Answer, error) {
+	c, err := d.rewrite(dst, body)
 	if err != nil {
 		return nil, nil, err
 	}

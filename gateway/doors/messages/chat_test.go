@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"octet/gateway/doors/doorstest"
 	"octet/gateway/wire"
 )
 
@@ -16,7 +17,7 @@ const hi = `"messages":[{"role":"user","content":"hi"}]`
 // chatOf is what becomes of a body, without its model and most tokens.
 func chatOf(t *testing.T, in string) string {
 	t.Helper()
-	out, _, err := Door{}.Chat(nil, []byte(in), 64)
+	out, _, err := doorstest.Translate(Door{}, in)
 	if err != nil {
 		t.Fatalf("%s: %v", in, err)
 	}
@@ -191,7 +192,7 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 		"too deep":         {`"x":` + strings.Repeat("[", 70), wire.CodeTooDeep, ""},
 		"bad UTF-8":        {"\"x\":\"\xff\"", wire.CodeInvalidUTF8, ""},
 	} {
-		_, _, err := Door{}.Chat(nil, []byte(body(c.in)), 64)
+		_, _, err := doorstest.Translate(Door{}, body(c.in))
 		var bad *wire.Error
 		if !errors.As(err, &bad) || bad.Code != c.code || bad.Param != c.param {
 			t.Errorf("%s: %v, not %s at %q", name, err, c.code, c.param)
@@ -199,7 +200,7 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 	}
 	for in, param := range map[string]string{`{` + hi + `}`: "max_tokens", `{"max_tokens":0,` + hi + `}`: "max_tokens",
 		`[]`: ""} {
-		_, _, err := Door{}.Chat(nil, []byte(in), 64)
+		_, _, err := doorstest.Translate(Door{}, in)
 		var bad *wire.Error
 		if !errors.As(err, &bad) || bad.Param != param {
 			t.Errorf("%s: %v", in, err)
@@ -208,8 +209,12 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 }
 
 func TestPathsOfAChatCompletionAreToldAsTheBodyHasThem(t *testing.T) {
-	in := []byte(body(`"system":"s","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},` +
-		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"},{"type":"text","text":"c"}]}]`))
+	in, err := wire.NewSpans([]byte(body(`"system":"s","messages":[{"role":"user","content":"a"},`+
+		`{"role":"assistant","content":"b"},`+
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"},{"type":"text","text":"c"}]}]`)), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for chat, want := range map[string]string{
 		"messages[0].content": "system", "messages[1].content": "messages[0].content",
 		"messages[3].content": "messages[2].content", "messages[4].content[0].text": "messages[2].content",
@@ -236,7 +241,7 @@ func TestATurnWithResultsIsATools(t *testing.T) {
 		`{"role":"user","content":[` + result + `]},{"role":"assistant","content":"done"},` + again: false,
 		again: false,
 	} {
-		_, answer, err := Door{}.Chat(nil, []byte(body(`"messages":[`+turns+`]`)), 64)
+		_, answer, err := doorstest.Translate(Door{}, body(`"messages":[`+turns+`]`))
 		if err != nil || answer.(*Answer).AnswersTool() != want {
 			t.Errorf("%s: %v, not %v", turns, err, want)
 		}

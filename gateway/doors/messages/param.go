@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"octet/gateway/doors"
+	"octet/gateway/wire"
 )
 
 // params are the members that become one of another name in a chat completion, by that name.
@@ -15,7 +16,7 @@ var params = map[string]string{
 }
 
 // Param implements doors.Door.
-func (d Door) Param(body []byte, chat string) string {
+func (d Door) Param(body *wire.Spans, chat string) string {
 	end := strings.IndexAny(chat, ".[")
 	if end < 0 {
 		end = len(chat)
@@ -27,7 +28,7 @@ func (d Door) Param(body []byte, chat string) string {
 	if !within || body == nil {
 		return chat
 	}
-	c, err := d.rewrite(nil, body, len(body))
+	c, err := d.rewrite(nil, body)
 	switch {
 	case err != nil || at >= len(c.Origin):
 		return chat
@@ -38,9 +39,9 @@ func (d Door) Param(body []byte, chat string) string {
 }
 
 // rewrite returns what a body became, without its last brace.
-func (d Door) rewrite(dst, body []byte, depth int) (chat, error) {
+func (d Door) rewrite(dst []byte, body *wire.Spans) (chat, error) {
 	c := chat{Draft: doors.Draft{Out: append(dst, '{')}, counts: d.Counts, at: -1}
-	v, err := doors.Body(body, depth)
+	v, err := doors.Body(body)
 	if err != nil {
 		return c, err
 	}

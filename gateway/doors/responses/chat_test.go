@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"octet/gateway/doors/doorstest"
 	"octet/gateway/wire"
 )
 
@@ -90,7 +91,7 @@ func TestWhatABodyBecomes(t *testing.T) {
 			hiChat + `,"tool_choice":"auto"`},
 		"what is null": {hi + `,"previous_response_id":null,"conversation":null,"reasoning":null`, hiChat},
 	} {
-		out, _, err := Door{}.Chat(nil, []byte(`{"model":"octet",`+c.in+`}`), 64)
+		out, _, err := doorstest.Translate(Door{}, `{"model":"octet",`+c.in+`}`)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -137,14 +138,17 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 			"input[0].arguments"},
 		"a name twice": {hi + `"stream":true,"stream":true`, wire.CodeDuplicateKey, ""},
 	} {
-		_, _, err := Door{}.Chat(nil, []byte(`{`+c.in+`}`), 64)
+		_, _, err := doorstest.Translate(Door{}, `{`+c.in+`}`)
 		var bad *wire.Error
 		if !errors.As(err, &bad) || bad.Code != c.code || bad.Param != c.param {
 			t.Errorf("%s: %v, not %s at %q", name, err, c.code, c.param)
 		}
 	}
-	in := []byte(`{"instructions":"i","input":[{"role":"user","content":"a"},{"type":"reasoning","summary":[]},` +
-		`{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`)
+	in, err := wire.NewSpans([]byte(`{"instructions":"i","input":[{"role":"user","content":"a"},`+
+		`{"type":"reasoning","summary":[]},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for chat, want := range map[string]string{"messages[0].content": "instructions", "messages[2].content": "input[1]",
 		"messages[3].role": "input[3]", "messages": "input", "max_tokens": "max_output_tokens", "top_p": "top_p",
 		"messages[7]": "messages[7]"} {

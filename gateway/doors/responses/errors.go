@@ -33,7 +33,7 @@ var params = map[string]string{"max_tokens": names[maxOutput], "reasoning_effort
 	"response_format": "text.format", "verbosity": "text.verbosity"}
 
 // Param implements doors.Door.
-func (Door) Param(body []byte, chat string) string {
+func (Door) Param(body *wire.Spans, chat string) string {
 	end := strings.IndexAny(chat, ".[")
 	if end < 0 {
 		end = len(chat)
@@ -48,7 +48,7 @@ func (Door) Param(body []byte, chat string) string {
 	if !within || body == nil {
 		return chat
 	}
-	c, m, err := rewrite(nil, body, len(body))
+	c, m, err := rewrite(nil, body)
 	switch {
 	case err != nil || at >= len(c.Origin):
 		return chat

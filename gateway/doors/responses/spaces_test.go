@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"octet/gateway/doors/doorstest"
 	"octet/gateway/wire"
 )
 
@@ -14,8 +15,8 @@ const spaced = `"input":"hi","tools":[{"type":"function","name":"ls"},` +
 
 // A chat completion has functions alone: those of a namespace are named by both, there and back.
 func TestFunctionsOfANamespace(t *testing.T) {
-	out, answer, err := Door{}.Chat(nil, []byte(`{`+spaced+`,"client_metadata":{"a":"b"},"tool_choice":`+
-		`{"type":"function","namespace":"mcp__files","name":"ls"}}`), 64)
+	out, answer, err := doorstest.Translate(Door{}, `{`+spaced+`,"client_metadata":{"a":"b"},"tool_choice":`+
+		`{"type":"function","namespace":"mcp__files","name":"ls"}}`)
 	const want = `{"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"ls"}},` +
 		`{"type":"function","function":{"name":"mcp__files__read","description":"Files.\n\nReads."}},` +
 		`{"type":"function","function":{"name":"mcp__files__ls"}}],` +
@@ -32,9 +33,9 @@ func TestFunctionsOfANamespace(t *testing.T) {
 		strings.Contains(said, "mcp__files__ls") || strings.Count(said, `"name":"ls","arguments":"{}"}`) != 4 {
 		t.Errorf("%v: %s", err, said)
 	}
-	out, _, err = Door{}.Chat(nil,
-		[]byte(`{"input":[{"type":"function_call","call_id":"a","name":"ls","arguments":"{}",`+
-			`"namespace":"mcp__files"},{"type":"function_call_output","call_id":"a","output":"x"}]}`), 64)
+	out, _, err = doorstest.Translate(Door{},
+		`{"input":[{"type":"function_call","call_id":"a","name":"ls","arguments":"{}",`+
+			`"namespace":"mcp__files"},{"type":"function_call_output","call_id":"a","output":"x"}]}`)
 	if err != nil || !strings.Contains(string(out), `"name":"mcp__files__ls","arguments":"{}"`) {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -52,7 +53,7 @@ func TestNamespacesThatAreRefused(t *testing.T) {
 			wire.CodeInvalidValue, "tools"},
 		"metadata": {`"client_metadata":"a"`, wire.CodeInvalidValue, "client_metadata"},
 	} {
-		_, _, err := Door{}.Chat(nil, []byte(`{"input":"hi",`+c.in+`}`), 64)
+		_, _, err := doorstest.Translate(Door{}, `{"input":"hi",`+c.in+`}`)
 		var bad *wire.Error
 		if !errors.As(err, &bad) || bad.Code != c.code || bad.Param != c.param {
 			t.Errorf("%s: %v, not %s at %q", name, err, c.code, c.param)

@@ -1,12 +1,12 @@
 package wire
 
-// SpliceSent is Request.Splice for a body that is an object of strict JSON, and was not parsed.
-func SpliceSent(body []byte, edits []Edit, dst [][]byte) [][]byte {
+// Splice is Request.Splice for an object that was not parsed.
+func (s *Spans) Splice(edits []Edit, dst [][]byte) [][]byte {
 	if len(edits) == 0 {
-		return append(dst, body)
+		return append(dst, s.text)
 	}
-	s := splicer{b: body, dst: dst}
-	c := NewCursor(body, len(body))
+	out := splicer{b: s.text, dst: dst}
+	c := s.Cursor(0, len(s.text))
 	c.Enter('{')
 	opening := c.Offset()
 	var done uint
@@ -22,18 +22,18 @@ func SpliceSent(body []byte, edits []Edit, dst [][]byte) [][]byte {
 			}
 		}
 	}
-	s.copyTo(opening)
+	out.copyTo(opening)
 	var pieces []byte
 	for i := range edits {
 		if done&(1<<i) == 0 {
-			pieces = s.insert(pieces, &edits[i])
+			pieces = out.insert(pieces, &edits[i])
 		}
 	}
 	for _, c := range cuts {
-		s.copyTo(c.off)
-		s.dst = append(s.dst, edits[c.edit].Raw)
-		s.i = c.end
+		out.copyTo(c.off)
+		out.dst = append(out.dst, edits[c.edit].Raw)
+		out.i = c.end
 	}
-	s.copyTo(len(body))
-	return s.dst
+	out.copyTo(len(s.text))
+	return out.dst
 }
