@@ -80,8 +80,8 @@ func (f inForce) Free() int { return f.app.fabric.Free() }
 // Stays implements discovery.Fleet.
 func (f inForce) Stays(specialist string, rep *config.Replica) bool {
 	r := f.all[rep.Name]
-	return r != nil && r.key.specialist == specialist && r.key.url == rep.URL && r.key.model == rep.Model &&
-		r.key.apiKey == rep.APIKey && r.key.health == rep.HealthPath
+	return r != nil && r.key.specialist == specialist && r.key.url == rep.URL && r.key.rank == rep.Rank() &&
+		r.key.model == rep.Model && r.key.apiKey == rep.APIKey && r.key.health == rep.HealthPath
 }
 
 // Busy implements discovery.Fleet.

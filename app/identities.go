@@ -124,9 +124,11 @@ func (s *identities) resolve(ctx context.Context, cfg *config.Config) *config.Co
 	ctx, cancel := context.WithTimeout(ctx, firstLook)
 	defer cancel()
 	var asking sync.WaitGroup
+	once := map[origin]bool{} // ranks have one origin
 	for i := range cfg.Specialists {
 		for j := range cfg.Specialists[i].Replicas {
-			if rep := &cfg.Specialists[i].Replicas[j]; !s.current(originOf(rep)) {
+			if rep := &cfg.Specialists[i].Replicas[j]; !s.current(originOf(rep)) && !once[originOf(rep)] {
+				once[originOf(rep)] = true
 				asking.Go(func() { s.ask(ctx, cfg, rep) })
 			}
 		}
@@ -151,6 +153,7 @@ func (s *identities) resolve(ctx context.Context, cfg *config.Config) *config.Co
 func (s *identities) ask(ctx context.Context, cfg *config.Config, rep *config.Replica) {
 	asked := clientConfig(cfg, rep)
 	asked.Engine, asked.Kinds, asked.Via, asked.Guard = engine.Auto, s.kinds, s.via, s.guard
+	asked.Rank = engine.Rank{} // all of them are of one kind
 	client, err := openai.New(s.dial.reaching(rep.URL, asked))
 	if err != nil {
 		return // reconcile reports what is wrong with the URL

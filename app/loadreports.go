@@ -13,30 +13,43 @@ import (
 )
 
 // reconcileGates has every Gate compare its model with the load that its engine tells, once every interval, until ctx
-// ends. An engine is asked again only after it has answered: a slow one is asked less often, and delays no other.
+// ends. An engine is asked once for all of its ranks, and again only after it has answered: a slow one is asked less
+// often, and delays no other.
 func (s *replicas) reconcileGates(ctx context.Context, k *keepers, every, timeout time.Duration) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
-	busy := map[*openai.Client]chan struct{}{}
+	busy := map[scraped]chan struct{}{}
 	contain.Every(ctx, every, func(time.Time) {
-		open := map[*openai.Client]chan struct{}{}
-		for client, r := range s.byClient() {
-			if answered := busy[client]; answered != nil && !closed(answered) {
-				open[client] = answered
+		open := map[scraped]chan struct{}{}
+		for of, ranks := range s.byEngine() {
+			if answered := busy[of]; answered != nil && !closed(answered) {
+				open[of] = answered
 				continue
 			}
 			answered := make(chan struct{})
-			open[client] = answered
+			open[of] = answered
 			asking.Go(func() {
 				defer close(answered)
-				m, err := scrape(ctx, client, timeout)
-				r.Gate.Reconcile(observed(m, err))
-				r.Fleet.Reports(reported(m, err, r.Gate.Stats().Running))
-				k.report(r, m, err)
+				page, err := scrape(ctx, ranks[0].client, timeout)
+				for _, r := range ranks {
+					k.told(r, page, err)
+				}
 			})
 		}
 		busy = open
 	})
+}
+
+// told takes over what the metrics page of a replica's engine says of it; err says that there is none.
+func (k *keepers) told(r *replica, page []byte, err error) {
+	var m openai.Metrics
+	if err == nil {
+		m, err = openai.ReadPage(page, r.key.rank)
+	}
+	served := r.served
+	served.Gate.Reconcile(observed(m, err))
+	served.Fleet.Reports(reported(m, err, served.Gate.Stats().Running))
+	k.report(served, m, err)
 }
 
 func closed(c <-chan struct{}) bool {
@@ -48,20 +61,31 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// byClient returns the replicas in force, by the clients of their engines.
-func (s *replicas) byClient() map[*openai.Client]*ensemble.Replica {
+// scraped is an engine whose metrics are read: of a replica that is the whole engine its client, of ranks what they
+// have in common.
+type scraped struct {
+	client      *openai.Client
+	url, apiKey string
+}
+
+// byEngine returns the replicas in force, by what their metrics are read from.
+func (s *replicas) byEngine() map[scraped][]*replica {
 	present := s.present()
-	all := make(map[*openai.Client]*ensemble.Replica, len(present))
+	all := make(map[scraped][]*replica, len(present))
 	for _, r := range present {
-		all[r.client] = r.served
+		of := scraped{client: r.client}
+		if _, ranked := r.key.rank.Number(); ranked {
+			of = scraped{url: r.key.url, apiKey: r.key.apiKey}
+		}
+		all[of] = append(all[of], r)
 	}
 	return all
 }
 
-func scrape(ctx context.Context, c *openai.Client, timeout time.Duration) (openai.Metrics, error) {
+func scrape(ctx context.Context, c *openai.Client, timeout time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return c.Scrape(ctx)
+	return c.Page(ctx)
 }
 
 // observed returns what an engine told, for its Gate: nothing if it did not answer.

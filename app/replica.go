@@ -42,6 +42,7 @@ type replica struct {
 // replicaKey is what must stay the same for a replica to keep its slot, its connections and its breaker.
 type replicaKey struct {
 	specialist, name, url, model, engine, apiKey, health string
+	rank                                                 engine.Rank
 	blockSize                                            int           // tokens
 	scheme                                               fabric.Hashes // that prompts are hashed by
 }

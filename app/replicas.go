@@ -100,8 +100,8 @@ func (s *replicas) reconcile(ctx context.Context, cfg *config.Config) (map[strin
 // another by now.
 func (s *replicas) replica(cfg *config.Config, sp *config.Specialist, rep *config.Replica,
 	old *replica) (*replica, error) {
-	key := replicaKey{sp.Name, rep.Name, rep.URL, rep.Model, rep.Engine, rep.APIKey, rep.HealthPath, sp.BlockSize,
-		fabric.PromptHashes(sp)}
+	key := replicaKey{sp.Name, rep.Name, rep.URL, rep.Model, rep.Engine, rep.APIKey, rep.HealthPath, rep.Rank(),
+		sp.BlockSize, fabric.PromptHashes(sp)}
 	blocks, err := poolSize(sp, rep)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (s *replicas) servedAs(r *replica, rep *config.Replica) *ensemble.Replica {
 	kind, _ := s.kinds.Named(r.key.kind())
 	return &ensemble.Replica{
 		MaxWaiting: r.bounds.maxWaiting, Source: rep.Source,
-		Name: rep.Name, Model: rep.Model, Kind: kind, APIKey: rep.APIKey,
+		Name: rep.Name, Model: rep.Model, Kind: kind, Rank: rep.Rank(), APIKey: rep.APIKey,
 		ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
 		PrefillHeader: rep.PrefillHeader, PassUnknown: passesUnknown(rep, &kind), Opaque: opaque(rep.Name),
 		Doors: s.identities.doors(rep, &kind), Weights: s.identities.weights.of(r.key.origin()),

@@ -30,7 +30,7 @@ func termsOf(cfg *config.Config) fleet.Terms {
 
 func clientConfig(cfg *config.Config, rep *config.Replica) openai.Config {
 	return openai.Config{
-		URL: rep.URL, Engine: rep.Engine, Bearer: rep.APIKey, HealthPath: rep.HealthPath,
+		URL: rep.URL, Engine: rep.Engine, Rank: rep.Rank(), Bearer: rep.APIKey, HealthPath: rep.HealthPath,
 		HeaderTimeout: cfg.Limits.TTFTTimeout, IdleTimeout: cfg.Limits.IdleTimeout,
 		MaxIdle: max(rep.MaxRunning, 64),
 	}

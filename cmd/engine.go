@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"octet/config"
+	"octet/engine"
 	"octet/engine/emulator"
 	"octet/routing/events"
 	"octet/routing/events/enginehash"
@@ -31,6 +33,7 @@ type engineFlags struct {
 	voice                       voiceFlags
 	grpc                        grpcstream.PublisherConfig
 	config                      emulator.Config
+	ranks                       int // 0: it has none
 }
 
 const engineHelp = `One emulated engine: OpenAI API over a real scheduler and paged KV pool, with a timing model.
@@ -110,6 +113,9 @@ func (f *engineFlags) defineEngine(flags *pflag.FlagSet) {
 		"LoRA adapter that is loaded from the start; may be repeated")
 	flags.IntVar(&f.config.AdapterSlots, "adapter-slots", 256, "LoRA adapters that may be loaded at once")
 	flags.DurationVar(&f.config.AdapterLoad, "adapter-load", 0, "time that the load of a LoRA adapter takes")
+	flags.IntVar(&f.ranks, "dp-ranks", 0,
+		"data-parallel ranks behind one URL, each with a pool of its own: NAME-r0 and so on, on ports of --zmq and "+
+			"--zmq-replay that are as much higher (default none)")
 	flags.Uint64Var(&f.config.Seed, "seed", 0, "of its block hashes and prose")
 }
 
@@ -136,25 +142,57 @@ func (f *engineFlags) defineEvents(flags *pflag.FlagSet) {
 }
 
 func runEngine(ctx context.Context, f engineFlags) error {
-	publisher, err := f.publisher()
-	if err != nil {
-		return err
-	}
-	defer publisher.Close()
-	if len(publisher) > 0 {
-		f.config.Publisher = publisher
+	if f.ranks < 0 || f.ranks > engine.MaxRank+1 {
+		return usageError{fmt.Errorf("--dp-ranks %d: at most %d", f.ranks, engine.MaxRank+1)}
 	}
 	if f.hashScheme != "" {
+		var err error
 		if f.config.Namer, err = enginehash.New(f.hashScheme, f.hashSeed); err != nil {
 			return usageError{err}
 		}
+	}
+	publishers := make([]events.Publisher, max(f.ranks, 1))
+	for r := range publishers {
+		p, err := f.ofRank(r).publisher()
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		if len(p) > 0 {
+			publishers[r] = p
+		}
+	}
+	e, err := f.emulated(publishers)
+	if err != nil {
+		return usageError{err}
 	}
 	l, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stdout, "engine %s on http://%s\n", f.config.Model, l.Addr())
-	return serveEngine(ctx, f.config, l)
+	return serveEmulated(ctx, f.config.Model, e, l)
+}
+
+// ofRank returns the flags of one of its ranks, whose ports are as much higher.
+func (f engineFlags) ofRank(r int) engineFlags {
+	f.zmq.Rank = r
+	f.zmq.Endpoint, f.zmq.Replay = config.PortAfter(f.zmq.Endpoint, r), config.PortAfter(f.zmq.Replay, r)
+	return f
+}
+
+// emulated is an engine, or one of several ranks.
+type emulated interface {
+	Run(ctx context.Context) error
+	Handler() http.Handler
+}
+
+func (f engineFlags) emulated(publishers []events.Publisher) (emulated, error) {
+	if f.ranks > 0 {
+		return emulator.NewRanks(f.config, publishers)
+	}
+	f.config.Publisher = publishers[0]
+	return emulator.New(f.config)
 }
 
 // serveEngine runs one emulated engine on l until ctx ends.
@@ -164,6 +202,11 @@ func serveEngine(ctx context.Context, config emulator.Config, l net.Listener) er
 		_ = l.Close() // never served
 		return usageError{err}
 	}
+	return serveEmulated(ctx, config.Model, e, l)
+}
+
+// serveEmulated runs e on l until ctx ends.
+func serveEmulated(ctx context.Context, model string, e emulated, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	server := &http.Server{Handler: e.Handler(), ReadHeaderTimeout: 10 * time.Second}
@@ -180,7 +223,7 @@ func serveEngine(ctx context.Context, config emulator.Config, l net.Listener) er
 	_ = server.Close() // what is open ends with the loop
 	running.Wait()
 	if first != nil && !errors.Is(first, context.Canceled) {
-		return fmt.Errorf("engine %s: %w", config.Model, first)
+		return fmt.Errorf("engine %s: %w", model, first)
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ func checkReplica(s *Specialist, rep *Replica, path string, r *report, kinds eng
 		r.addAt(path+".prefill_header", CodeConflict,
 			"a replica of role %s answers nobody: who answers has its prompts computed elsewhere", rep.Role)
 	}
+	checkRanks(s, rep, path, r, kinds)
 	checkReplicaHashes(s, rep, path, r, kinds)
 }
 
@@ -100,17 +101,24 @@ func checkRoles(s *Specialist, path string, r *report) {
 func checkReplicas(c *Config, r *report) {
 	specialists, replicas, urls := newNames(r, CodeDuplicateName), newNames(r, CodeDuplicateName),
 		newNames(r, CodeDuplicateURL)
-	total, allowed := 0, c.Fleet.Allowed()
+	total, allowed, parts := 0, c.Fleet.Allowed(), map[string]string{}
 	for i, s := range c.Specialists {
 		specialists.take(s.Name, item("specialists", i)+".name")
 	}
 	each := func(where string, replica *Replica) {
-		replicas.take(replica.Name, where+".name")
-		urls.take(SameURL(replica.URL), where+".url")
 		checkURL(c, replica.URL, where+".url", allowed, r)
-		if total++; total == MaxReplicas+1 {
-			r.addAt(where, CodeTooMany,
-				"one gateway can tell %d replicas apart; further ones need a gateway of their own", MaxReplicas)
+		checkWhole(replica, where+".url", urls, parts)
+		for _, one := range replica.Expand() {
+			found := len(r.faults)
+			replicas.take(one.Name, where+".name")
+			urls.take(one.Address(), where+".url")
+			if total++; total == MaxReplicas+1 {
+				r.addAt(where, CodeTooMany,
+					"one gateway can tell %d replicas apart; further ones need a gateway of their own", MaxReplicas)
+			}
+			if len(r.faults) > found {
+				break // the other ranks are at fault likewise
+			}
 		}
 	}
 	for _, found := range []bool{false, true} { // a replica that the file lists is at fault for none that was found

@@ -61,8 +61,8 @@ type Kubernetes struct {
 type Template struct {
 	// Tokens a KV block holds: the block_size of the specialist, if it is not said there; 0 = not said here.
 	BlockSize int `yaml:"block_size" default:"0" range:"0..1024"`
-	// Every other key of a replica but url and name.
-	Replica Replica `yaml:",inline" except:"url name"`
+	// Every other key of a replica but url, name and dp_rank.
+	Replica Replica `yaml:",inline" except:"url name dp_rank"`
 }
 
 // Discovery is how the fleet changes by what is found.

@@ -91,7 +91,7 @@ func TestFoundReplicasAreReadOntoTheTemplate(t *testing.T) {
 		t.Error(all, err)
 	}
 	long, err := s.Found(Endpoint{URL: "http://" + strings.Repeat("a", 60) + ".example:8000"}, "dns")
-	if err != nil || len(long.Name) > maxName || formName(long.Name) != nil {
-		t.Errorf("%q, %v", long.Name, err)
+	if err != nil || len(long[0].Name) > maxName || formName(long[0].Name) != nil {
+		t.Errorf("%q, %v", long[0].Name, err)
 	}
 }

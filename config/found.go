@@ -23,8 +23,8 @@ type Endpoint struct {
 	Labels map[string]string // beside those of the template, over which they win
 }
 
-// Found returns the replica at an endpoint, or what is wrong with it as *Faults.
-func (s *Specialist) Found(e Endpoint, source string) (Replica, error) {
+// Found returns the replica at an endpoint, or each of its ranks; or what is wrong with it as *Faults.
+func (s *Specialist) Found(e Endpoint, source string) ([]Replica, error) {
 	entry := emptyMapping()
 	put := func(key string, value *yaml.Node) {
 		entry.Content = append(entry.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: strTag, Value: key}, value)
@@ -43,7 +43,10 @@ func (s *Specialist) Found(e Endpoint, source string) (Replica, error) {
 		maps.Copy(labels, e.Labels)
 		rep.Labels = labels
 	}
-	return rep, d.err(source)
+	if err := d.err(source); err != nil {
+		return nil, err
+	}
+	return rep.Expand(), nil
 }
 
 // literal is text in which "${" means nothing.
@@ -89,7 +92,10 @@ func (s *Specialist) ParseFound(name string, text []byte, source string, o Optio
 	if d.budget < 0 {
 		return nil, tooComplex(name)
 	}
-	return all, d.err(name)
+	if err := d.err(name); err != nil {
+		return all, err
+	}
+	return expanded(all), nil
 }
 
 // foundBy decodes one entry onto the template.
@@ -101,6 +107,10 @@ func (s *Specialist) foundBy(d *decoder, entry *yaml.Node, path, source string) 
 	}
 	d.value(entry, path, key{}, reflect.ValueOf(&rep).Elem())
 	s.complete(&rep, source)
+	if d.given(join(path, "dp_rank")) && !d.given(join(path, "ranks")) {
+		rep.Ranks = 0 // the template's
+	}
+	checkExpansion(&rep, path, &d.report)
 	return rep
 }
 
@@ -108,13 +118,23 @@ func (s *Specialist) foundBy(d *decoder, entry *yaml.Node, path, source string) 
 func (s *Specialist) complete(rep *Replica, source string) {
 	rep.Source = source
 	if rep.Name == "" {
-		rep.Name = foundName(s.Name, rep.URL)
+		suffix, room := "", maxName
+		if rep.DPRank != nil {
+			suffix = rankSuffix(*rep.DPRank)
+		}
+		if rep.DPRank != nil || rep.Ranks > 0 {
+			room -= rankRoom
+		}
+		if rep.Name = foundName(s.Name, rep.URL, room); rep.Name != "" {
+			rep.Name += suffix
+		}
 	}
 	rep.derive(s)
 }
 
-// foundName is the name of a replica that has none: the same for the same URL, whatever else is found.
-func foundName(specialist, at string) string {
+// foundName is the name of a replica that has none, of so many bytes at most: the same for the same URL, whatever else is
+// found.
+func foundName(specialist, at string, most int) string {
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" {
 		return ""
@@ -128,7 +148,7 @@ func foundName(specialist, at string) string {
 		name += "-" + u.Port()
 	}
 	path := strings.Trim(u.Path, "/")
-	if len(name) <= maxName && path == "" && formName(name) == nil {
+	if len(name) <= most && path == "" && formName(name) == nil {
 		return name
 	}
 	h := fnv.New64a()
@@ -139,7 +159,7 @@ func foundName(specialist, at string) string {
 		}
 		return '-'
 	}, name)
-	return fmt.Sprintf("%s-%012x", clean[:min(len(clean), maxName-13)], h.Sum64()&(1<<48-1))
+	return fmt.Sprintf("%s-%012x", clean[:min(len(clean), most-13)], h.Sum64()&(1<<48-1))
 }
 
 // Refused is a replica that was found and cannot be one.

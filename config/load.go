@@ -86,7 +86,11 @@ func examine(name string, text []byte, o Options) (*Config, error) {
 	}
 	c.derive(&d.report)
 	check(c, &d.report, o)
-	return c, d.err(name)
+	if err := d.err(name); err != nil {
+		return c, err
+	}
+	c.expand()
+	return c, nil
 }
 
 // newDecoder returns a decoder that has read nothing yet.

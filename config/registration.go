@@ -59,6 +59,12 @@ func ParseRegistration(c *Config, text []byte, source string, o Options) (Regist
 	case reg.TTL < shortestLease:
 		d.addAt("ttl", CodeOutOfRange, "%s is shorter than %s", reg.TTL, shortestLease)
 	}
+	if d.given("dp_rank") && !d.given("ranks") {
+		reg.Replica.Ranks = 0 // the template's
+	}
+	if reg.Replica.Ranks > 0 {
+		d.addAt("ranks", CodeConflict, "each rank is registered by itself, by dp_rank")
+	}
 	if err := d.err(source); err != nil {
 		return Registration{}, err
 	}

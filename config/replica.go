@@ -4,13 +4,20 @@ import "time"
 
 // Replica is one engine that serves a specialist.
 type Replica struct {
-	// Base URL of its OpenAI API; no two replicas share one.
+	// Base URL of its OpenAI API; no two replicas share one, unless they are ranks of one engine.
 	URL string `yaml:"url" required:"true" form:"replica"`
 	// Unique in the file; default the specialist's name and the position, as debug-0.
 	Name string `yaml:"name" form:"name"`
 	// What it is: decides its quirks, its metric names and the sign of its priority. auto = found out by asking it;
 	// openai is any other server of the OpenAI API.
 	Engine string `yaml:"engine" default:"auto" form:"engine"`
+	// Which data-parallel rank of the engine it is, where several are behind one URL; only for vllm and sglang, and not
+	// with sleep.after or adapters that have a path. Its events are those of that rank's sockets. Default the whole
+	// engine, which spreads requests over its ranks itself.
+	DPRank *int `yaml:"dp_rank" range:"0..1023"`
+	// As many replicas as the engine has data-parallel ranks, instead of dp_rank: NAME-r0, NAME-r1 and so on, each with
+	// the rank added to the ports of events.zmq and events.replay. 0 = one replica.
+	Ranks int `yaml:"ranks" default:"0" range:"0..512"`
 	// The name the engine knows the model by; default the specialist's.
 	Model string `yaml:"model"`
 	// Bearer token the engine wants; ${VAR} reads it from the environment.

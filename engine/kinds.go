@@ -21,6 +21,7 @@ type Kind struct {
 	Lists          Listing
 	Transfer       Transfer // how a prompt's keys and values go to another engine of the kind
 	Hashes         Hashing  // how its cache events name blocks
+	Ranks          Ranking  // how one of its data-parallel ranks is asked
 	Rendering      Rendering
 	Served         Served // beside chat completions
 	Revision       Revision
@@ -121,6 +122,7 @@ var kinds = Table{
 	{
 		Name: "sglang", Bit: SGLang, TakesSalt: true, TopPAboveZero: true, AdapterSuffix: true, TokenizesChats: true,
 		Transfer: TransfersByMeeting, Hashes: HashesAsSGLang,
+		Ranks:   Ranking{Member: "routed_dp_rank", Met: "disagg_prefill_dp_rank"},
 		Streams: Streams{Counted: CountsUsage, Completions: true, Usage: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",
 			LoadAdapter: "/load_lora_adapter", UnloadAdapter: "/unload_lora_adapter",
@@ -135,7 +137,7 @@ var kinds = Table{
 	{
 		Name: Default, Bit: VLLM, TakesSalt: true, LowFirst: true, TopPAboveZero: true, TokenizesChats: true,
 		ListsAdapters: true, Transfer: TransfersByPull, Lists: ListsServed,
-		Hashes: HashesAsVLLM,
+		Hashes: HashesAsVLLM, Ranks: Ranking{Header: "X-data-parallel-rank"},
 		Streams: Streams{Counted: CountsUsage, Chats: true, Reasoning: true, Completions: true, Usage: true,
 			IDs: true},
 		Paths: Paths{Health: "/health", Tokenize: "/tokenize", Metrics: "/metrics",

@@ -68,7 +68,7 @@ func (m Events) Collect(out chan<- prometheus.Metric) {
 		count(out, sourceBatches, s.Messages, name)
 		for kind, n := range map[string]uint64{
 			"bad": s.Bad, "refused": s.Refused, "failure": s.Failures, "reconnect": s.Reconnects, "rewind": s.Rewinds,
-			"dropped": s.Dropped, "replayed": s.Replayed, "panic": s.Panics,
+			"dropped": s.Dropped, "replayed": s.Replayed, "panic": s.Panics, "other_rank": s.OtherRank,
 		} {
 			count(out, sourceTroubles, n, name, kind)
 		}
@@ -130,6 +130,7 @@ func bySource(stats map[string]events.ConsumerStats) map[string]sums {
 		s.Messages += st.Messages
 		s.Bad += st.Bad
 		s.Refused += st.Refused
+		s.OtherRank += st.OtherRank
 		s.Failures += st.Failures
 		s.Reconnects += st.Reconnects
 		s.Rewinds += st.Rewinds

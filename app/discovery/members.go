@@ -80,7 +80,7 @@ func (m *Members) Commit(p *Plan) {
 // Merge returns c, which lists replicas alone, with those that were found. Of two with one name or URL the one in
 // force wins, and the first of found else. It changes nothing.
 func (m *Members) Merge(c *config.Config, found []Found, fleet Fleet, now time.Time) *Plan {
-	b := builder{members: m, c: c, fleet: fleet, now: now, names: map[string]bool{}, urls: map[string]bool{},
+	b := builder{members: m, c: c, fleet: fleet, now: now, names: map[string]bool{}, addresses: addresses{},
 		plan: &Plan{Left: map[string]bool{}, Refused: map[string]map[string][]Refusal{}, members: map[string]member{}}}
 	b.list()
 	chosen := b.choose(b.distinct(found))

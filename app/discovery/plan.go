@@ -17,10 +17,33 @@ type builder struct {
 	now     time.Time
 	plan    *Plan
 	names   map[string]bool // that are taken
-	urls    map[string]bool // likewise
 	room    int             // replicas that may still be added
 	free    int             // slots for new ones
+
+	addresses addresses // that are taken
 }
+
+// addresses are what URLs replicas have, whole or by ranks.
+type addresses map[string]bool
+
+func (a addresses) take(rep *config.Replica) {
+	a[rep.Address()] = true
+	if rep.DPRank != nil {
+		a[config.SameURL(rep.URL)+ranks] = true
+	}
+}
+
+// taken returns true if rep can have its address no more: another has it, or the engine is there whole, or by ranks,
+// where rep is not.
+func (a addresses) taken(rep *config.Replica) bool {
+	other := config.SameURL(rep.URL)
+	if rep.DPRank == nil {
+		other += ranks
+	}
+	return a[rep.Address()] || a[other]
+}
+
+const ranks = " ranks"
 
 // list counts the replicas that the configuration lists.
 func (b *builder) list() {
@@ -29,7 +52,8 @@ func (b *builder) list() {
 		sp := &b.c.Specialists[i]
 		for j := range sp.Replicas {
 			rep := &sp.Replicas[j]
-			b.names[rep.Name], b.urls[config.SameURL(rep.URL)] = true, true
+			b.names[rep.Name] = true
+			b.addresses.take(rep)
 			b.room--
 			if !b.fleet.Stays(sp.Name, rep) {
 				b.free--
@@ -48,14 +72,15 @@ func (b *builder) refuse(f Found, path, code, why string) {
 		path, code, why})
 }
 
-// inForce returns true if a replica of that name, specialist and URL is in force.
+// inForce returns true if a replica of that name, specialist and address is in force.
 func (m *Members) inForce(f Found) bool {
 	in, ok := m.in[f.Replica.Name]
-	return ok && in.Specialist == f.Specialist && in.Replica.URL == f.Replica.URL
+	return ok && in.Specialist == f.Specialist && in.Replica.URL == f.Replica.URL &&
+		in.Replica.Rank() == f.Replica.Rank()
 }
 
 // distinct returns found in the order of precedence: those in force, then the others, of each specialist in turn.
-// Names and URLs that are taken are left out.
+// Names and addresses that are taken are left out.
 func (b *builder) distinct(found []Found) []Found {
 	type ranked struct {
 		Found
@@ -72,16 +97,16 @@ func (b *builder) distinct(found []Found) []Found {
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.turn, b.turn) })
 	out := make([]Found, 0, len(all))
 	for _, f := range all {
-		url := config.SameURL(f.Replica.URL)
 		switch {
 		case !has(b.c, f.Specialist):
 			b.refuse(f.Found, "specialist", config.CodeUnknownName, "there is no such specialist any more")
 		case b.names[f.Replica.Name]:
 			b.refuse(f.Found, "name", config.CodeDuplicateName, "another replica has the name")
-		case b.urls[url]:
+		case b.addresses.taken(&f.Replica):
 			b.refuse(f.Found, "url", config.CodeDuplicateURL, "another replica has the URL "+f.Replica.URL)
 		default:
-			b.names[f.Replica.Name], b.urls[url] = true, true
+			b.names[f.Replica.Name] = true
+			b.addresses.take(&f.Replica)
 			out = append(out, f.Found)
 		}
 	}
@@ -173,7 +198,7 @@ func (b *builder) staying() []member {
 	keep := b.c.Fleet.Discovery.Keep
 	var all []member
 	for name, one := range b.members.in {
-		if b.names[name] || b.urls[config.SameURL(one.Replica.URL)] || !has(b.c, one.Specialist) {
+		if b.names[name] || b.addresses.taken(&one.Replica) || !has(b.c, one.Specialist) {
 			continue
 		}
 		if one.left.IsZero() {

@@ -48,12 +48,12 @@ func refusal(what string, err error) Refusal {
 // SetOf returns the set of the replicas at endpoints, by the template of sp.
 func SetOf(sp *config.Specialist, source string, endpoints []config.Endpoint) (s Set) {
 	for _, e := range endpoints {
-		rep, err := sp.Found(e, source)
+		ranks, err := sp.Found(e, source)
 		if err != nil {
 			s.Refused = append(s.Refused, refusal(e.URL, err))
 			continue
 		}
-		s.Replicas = append(s.Replicas, rep)
+		s.Replicas = append(s.Replicas, ranks...)
 	}
 	return s
 }

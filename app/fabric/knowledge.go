@@ -72,7 +72,7 @@ func (f *Fabric) Sources() map[string]any {
 func sourceView(st events.ConsumerStats) map[string]any {
 	return map[string]any{
 		"connected": st.Connected, "messages": st.Messages, "bad": st.Bad, "refused": st.Refused,
-		"failures": st.Failures, "reconnects": st.Reconnects,
+		"other_rank": st.OtherRank, "failures": st.Failures, "reconnects": st.Reconnects,
 		"rewinds": st.Rewinds, "dropped": st.Dropped, "replayed": st.Replayed, "panics": st.Panics,
 		"lag_ms": st.Lag.Milliseconds(),
 	}

@@ -130,6 +130,12 @@ func (f *Fabric) Resync(ctx context.Context, rep Replica, path string) error {
 	if rep.APIKey != "" {
 		r.Header.Set("Authorization", "Bearer "+rep.APIKey)
 	}
+	if rank := rep.Rank.String(); rank != "" {
+		if rep.RankHeader == "" {
+			return errNoSnapshot // it would be of any of its ranks
+		}
+		r.Header.Set(rep.RankHeader, rank)
+	}
 	resp, err := f.web.Do(r)
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ const (
 // Config describes one emulated engine. Zero fields take the defaults.
 type Config struct {
 	Name  string // the replica's name in events and states; default Model
+	Rank  int    // which data-parallel rank of an engine it is, as its metrics say: see Ranks
 	Model string // the base model's name, which requests ask for; default "emulated"
 	// Weights is the path that it says its model was loaded from; default Model
 	Weights string

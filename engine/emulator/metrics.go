@@ -38,7 +38,7 @@ type timing struct {
 }
 
 func newMetrics(e *Emulator) *metrics {
-	labels := prometheus.Labels{"model_name": e.cfg.Model, "engine": "0"}
+	labels := prometheus.Labels{"model_name": e.cfg.Model, "engine": strconv.Itoa(e.cfg.Rank)}
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels})
 	}

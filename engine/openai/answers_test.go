@@ -20,7 +20,7 @@ var readers = map[string]func([]byte) error{
 		return readAnswer(text, &list)
 	},
 	"tokens":  func(text []byte) error { _, err := appendTokens(nil, text); return err },
-	"metrics": func(text []byte) error { _, err := parseMetrics(text); return err },
+	"metrics": func(text []byte) error { _, err := parseMetrics(text, engine.Rank{}); return err },
 	"member":  func(text []byte) error { hasMember(text, "tp_size"); return nil },
 	"error":   func(text []byte) error { errorMessage(text); return nil },
 }

@@ -16,6 +16,7 @@ type Client struct {
 	paths  engine.Paths
 	lists  engine.Listing
 	kinds  engine.Table
+	rank   engine.Rank
 	// its engine does not say whether it sleeps, as far as is known since Ask; see Standing
 	sleepless atomic.Bool
 }
@@ -30,7 +31,8 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Kinds == nil {
 		cfg.Kinds = engine.AllKinds()
 	}
-	http, err := client.New(cfg.transport())
+	kind, _ := cfg.Kinds.Named(cfg.Engine)
+	http, err := client.New(cfg.transport(&kind))
 	if err != nil {
 		return nil, fault(err)
 	}
@@ -38,9 +40,8 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, _ := cfg.Kinds.Named(cfg.Engine)
 	return &Client{http: http, kind: cfg.Engine, health: cfg.HealthPath, paths: paths, lists: kind.Lists,
-		kinds: cfg.Kinds}, nil
+		kinds: cfg.Kinds, rank: cfg.Rank}, nil
 }
 
 // Do sends r and returns once the head of the answer is here, whatever its status. The body follows by Response.Feed.

@@ -18,7 +18,10 @@ type Config struct {
 	// http or https, host, optional port, optional path that every request's path is put under
 	URL string
 	// the name of its kind, or engine.Auto; default vllm. Where probes and adapters differ
-	Engine     string
+	Engine string
+	// the engine's data-parallel rank that every request is for and that Scrape reads, where its kind has a header for
+	// it; the zero Rank is the whole engine
+	Rank       engine.Rank
 	Kinds      engine.Table // of engines; nil means engine.AllKinds()
 	HealthPath string       // what a probe asks for; default the kind's own
 	// the gateway's name, sent with every request, so that one that comes back is known; "" is not sent
@@ -39,9 +42,13 @@ type Config struct {
 }
 
 // transport is what cfg says to the HTTP client, whose own defaults are those of Config.
-func (c Config) transport() client.Config {
+func (c Config) transport(kind *engine.Kind) client.Config {
+	fields := []client.Field{{Name: engine.Via, Value: c.Via}}
+	if kind.Ranks.Header != "" {
+		fields = append(fields, client.Field{Name: kind.Ranks.Header, Value: c.Rank.String()})
+	}
 	return client.Config{
-		URL: c.URL, Agent: "octet", Fields: []client.Field{{Name: engine.Via, Value: c.Via}}, Bearer: c.Bearer,
+		URL: c.URL, Agent: "octet", Fields: fields, Bearer: c.Bearer,
 		ContentType: "application/json",
 		TLS:         c.TLS, Control: c.Guard.Control, Dial: c.Dial, Loops: c.Loops, Panics: contain.Report,
 		Fault:       fault,

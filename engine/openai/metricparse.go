@@ -36,7 +36,7 @@ var readings = map[string]reading{
 	"vllm:gpu_prefix_cache_hits_total":    {HasCachedTokens, cached},
 	"vllm:gpu_prefix_cache_hits":          {HasCachedTokens, cached},
 	"vllm:cache_config_info":              {0, geometry},
-	"vllm:lora_requests_info":             {0, adapters},
+	adaptersInfo:                          {0, adapters},
 	"sglang:num_running_reqs":             {HasRunning, func(m *Metrics, s []sample) { m.Running = int(sum(s)) }},
 	"sglang:num_queue_reqs":               {HasWaiting, func(m *Metrics, s []sample) { m.Waiting = int(sum(s)) }},
 	"sglang:token_usage":                  {HasKVUsage, usage},
@@ -50,6 +50,9 @@ var readings = map[string]reading{
 	"llamacpp:requests_deferred":          {HasWaiting, func(m *Metrics, s []sample) { m.Waiting = int(sum(s)) }},
 	"llamacpp:kv_cache_usage_ratio":       {HasKVUsage, usage},
 }
+
+// adaptersInfo is said of all ranks of an engine alike.
+const adaptersInfo = "vllm:lora_requests_info"
 
 func usage(m *Metrics, s []sample)       { m.KVUsage = min(max(sum(s)/float64(len(s)), 0), 1) }
 func preemptions(m *Metrics, s []sample) { m.Preemptions = uint64(sum(s)) }
@@ -118,16 +121,16 @@ func list(text string) (names []string) {
 	return names
 }
 
-// parseMetrics reads a metrics page in Prometheus' text format: ErrTooLarge where more of its series are read than
-// maxSeries.
-func parseMetrics(page []byte) (Metrics, error) {
+// parseMetrics reads a metrics page in Prometheus' text format, as far as it is of rank: ErrTooLarge where more of its
+// series are read than maxSeries.
+func parseMetrics(page []byte, rank engine.Rank) (Metrics, error) {
 	families, err := known(page)
 	if err != nil {
 		return Metrics{}, fmt.Errorf("%w: metrics: %w", engine.ErrProtocol, err)
 	}
 	var m Metrics
 	for _, name := range slices.Sorted(maps.Keys(families)) {
-		if s := samples(families[name]); len(s) > 0 {
+		if s := samples(ofRank(families[name], rank, name == adaptersInfo)); len(s) > 0 {
 			readings[name].into(&m, s)
 			m.has |= readings[name].field
 		}
@@ -159,6 +162,19 @@ func known(page []byte) (map[string][]sample, error) {
 		families[name] = append(families[name], s)
 	}
 	return families, nil
+}
+
+// ofRank returns the series that are of a rank; all for the zero Rank. shared says that a series without a rank holds
+// for each of them.
+func ofRank(series []sample, rank engine.Rank, shared bool) []sample {
+	n := rank.String()
+	if n == "" {
+		return series
+	}
+	return slices.DeleteFunc(series, func(s sample) bool {
+		of := cmp.Or(s.label("dp_rank"), s.label("engine"))
+		return of != n && (of != "" || !shared)
+	})
 }
 
 // samples returns one sample for each data-parallel rank and, of info metrics, each set of labels. What cannot be a

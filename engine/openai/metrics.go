@@ -1,6 +1,10 @@
 package openai
 
-import "context"
+import (
+	"context"
+
+	"octet/engine"
+)
 
 // Metrics is what an engine says of its load. Engines differ in what they tell: ask Has before using a field.
 type Metrics struct {
@@ -53,11 +57,21 @@ func (m *Metrics) Pool(blockSize int) int {
 }
 
 // Scrape reads the engine's metrics page: vLLM's names, old and new, with and without _total; SGLang's; llama.cpp's.
-// What is not known there is not read, so that nothing else on the page can break it.
+// What is not known there is not read, so that nothing else on the page can break it. The client of a rank reads what
+// is said of that rank.
 func (c *Client) Scrape(ctx context.Context) (Metrics, error) {
-	body, err := c.ask(ctx, "GET", c.paths.Metrics, nil, maxMetrics)
+	page, err := c.Page(ctx)
 	if err != nil {
 		return Metrics{}, err
 	}
-	return parseMetrics(body)
+	return ReadPage(page, c.rank)
 }
+
+// Page returns the engine's metrics page. It is the same for all of its ranks.
+func (c *Client) Page(ctx context.Context) ([]byte, error) {
+	return c.ask(ctx, "GET", c.paths.Metrics, nil, maxMetrics)
+}
+
+// ReadPage reads a metrics page as Scrape does. What a rank's own series do not say is not known of it: a sum over all
+// ranks is no rank's.
+func ReadPage(page []byte, rank engine.Rank) (Metrics, error) { return parseMetrics(page, rank) }

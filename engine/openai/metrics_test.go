@@ -161,7 +161,7 @@ func FuzzMetricsPages(f *testing.F) {
 		f.Add([]byte(c.text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := parseMetrics(text)
+		m, err := parseMetrics(text, engine.Rank{})
 		if err == nil && (m.Running < 0 || m.Waiting < 0 || m.KVUsage < 0 || m.KVUsage > 1 || m.Blocks < 0 ||
 			m.BlockSize < 0 || m.CapacityTokens < 0) {
 			t.Errorf("%q: %+v", text, m)

@@ -34,6 +34,7 @@ type Replica struct {
 	PrefillHeader   bool // its engine has the prompt computed by the one that X-Prefiller-Host-Port names
 	BootstrapPort   int  // where an SGLang prefill engine is met; zero for others
 	Kind            engine.Kind
+	Rank            engine.Rank // which of its engine's data-parallel ranks it is
 	// returns the kind that its engine says it is of, if that is another than Kind; nil if engines are not asked
 	Contradiction func() string
 	// returns the number of an adapter in its engine, if requests name adapters so; nil if nothing is known of adapters

@@ -49,7 +49,7 @@ func (p *Protocol) Request(h *ensemble.Hop) error {
 		h.Edits = append(h.Edits, wire.Edit{Key: "kv_transfer_params", Raw: p.params})
 		h.Handed = true
 	case p.meet != nil && h.Replica.Kind.Transfer == engine.TransfersByMeeting:
-		h.Edits = p.meet.edits(h.Edits)
+		h.Edits = p.meet.edits(h.Edits, &h.Replica.Kind, true)
 		h.Handed = true
 	case h.Replica.OnlyAfterMeeting():
 		return fmt.Errorf("%w: %s decodes only, and no engine hands it the prompt", routing.ErrNotTried, h.Replica.Name)

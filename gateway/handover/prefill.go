@@ -61,8 +61,8 @@ func (p *Protocol) prefill(h *ensemble.Hop) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
 		}
-		p.meet = &meeting{at.Hostname(), h.Replica.BootstrapPort, p.Room()}
-		h.Edits = p.meet.edits(h.Edits)
+		p.meet = &meeting{at.Hostname(), h.Replica.BootstrapPort, p.Room(), h.Replica.Rank}
+		h.Edits = p.meet.edits(h.Edits, &h.Replica.Kind, false)
 		h.Beside, h.Hold, h.Accept = true, true, p.Accept
 	default:
 		return fmt.Errorf("%w: %s engines hand nothing over", routing.ErrNotTried, h.Replica.Kind.Name)
@@ -82,9 +82,12 @@ const prefillerHeader = "X-Prefiller-Host-Port"
 // holds the replica's place meanwhile.
 func (p *Protocol) announce(h *ensemble.Hop) error {
 	at, err := url.Parse(h.Replica.Fleet.Spec().URL)
+	_, ranked := h.Replica.Rank.Number()
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
+	case ranked:
+		return fmt.Errorf("%w: a header cannot say the rank of %s", routing.ErrNotTried, h.Replica.Name)
 	case strings.Trim(at.Path, "/") != "":
 		return fmt.Errorf("%w: a header cannot say the path of %s", routing.ErrNotTried, h.Replica.Name)
 	}
@@ -101,9 +104,15 @@ type meeting struct {
 	host string
 	port int
 	room int64
+	rank engine.Rank // that computes the prompt
 }
 
-func (m *meeting) edits(edits []wire.Edit) []wire.Edit {
+// edits returns edits with what an engine of a kind is told of the meeting. decodes says that it does not compute the
+// prompt.
+func (m *meeting) edits(edits []wire.Edit, kind *engine.Kind, decodes bool) []wire.Edit {
+	if _, ranked := m.rank.Number(); ranked && decodes && kind.Ranks.Met != "" {
+		edits = append(edits, wire.Edit{Key: kind.Ranks.Met, Raw: []byte(m.rank.String())})
+	}
 	return append(edits,
 		wire.Edit{Key: "bootstrap_host", Raw: wire.AppendQuoted(nil, m.host)},
 		wire.Edit{Key: "bootstrap_port", Raw: fmt.Appendf(nil, "%d", m.port)},

@@ -43,6 +43,9 @@ func edits(rep *ensemble.Replica, r *intake.Request, adapter string, edits []wir
 		edits = append(edits, wire.Edit{Key: priorityKey,
 			Raw: strconv.AppendInt(nil, int64(rep.Kind.Priority(priority)), 10)})
 	}
+	if n, ranked := rep.Rank.Number(); ranked && rep.Kind.Ranks.Member != "" {
+		edits = append(edits, wire.Edit{Key: rep.Kind.Ranks.Member, Raw: strconv.AppendInt(nil, int64(n), 10)})
+	}
 	if p := r.Parsed.TopP; rep.Kind.TopPAboveZero && p.Set && p.Value == 0 {
 		edits = append(edits, wire.Edit{Key: "top_p", Raw: leastTopP})
 	}

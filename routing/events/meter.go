@@ -11,6 +11,7 @@ type ConsumerStats struct {
 	Messages   uint64 // batches handed to the sink
 	Bad        uint64 // messages that were no batch, and were skipped
 	Refused    uint64 // batches of replicas that their publisher may not speak for, and that were skipped
+	OtherRank  uint64 // batches of another data-parallel rank than the replica is, which were left out
 	Failures   uint64 // reads and connects that failed; each is followed by a pause and another try
 	Reconnects uint64 // times that the connection came back after it was lost
 	Rewinds    uint64 // times that the stream was found begun anew, and was read from its start
@@ -27,7 +28,7 @@ type ConsumerStats struct {
 type Meter struct {
 	connected, ever                                       atomic.Bool
 	messages, bad, refused, failures, reconnects, rewound atomic.Uint64
-	dropped, replayed, panics                             atomic.Uint64
+	dropped, replayed, panics, otherRank                  atomic.Uint64
 	lastPanic                                             atomic.Pointer[string]
 	lag                                                   atomic.Int64 // nanoseconds
 }
@@ -65,6 +66,9 @@ func (m *Meter) Skipped() { m.bad.Add(1) }
 // Denied notes a batch of a replica that its publisher may not speak for.
 func (m *Meter) Denied() { m.refused.Add(1) }
 
+// Misdirected notes a batch of another data-parallel rank than the replica is.
+func (m *Meter) Misdirected() { m.otherRank.Add(1) }
+
 // Lost notes a message for which there was no room.
 func (m *Meter) Lost() { m.dropped.Add(1) }
 
@@ -91,6 +95,7 @@ func (m *Meter) Stats() ConsumerStats {
 		Messages:   m.messages.Load(),
 		Bad:        m.bad.Load(),
 		Refused:    m.refused.Load(),
+		OtherRank:  m.otherRank.Load(),
 		Failures:   m.failures.Load(),
 		Reconnects: m.reconnects.Load(),
 		Rewinds:    m.rewound.Load(),

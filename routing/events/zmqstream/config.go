@@ -37,6 +37,9 @@ type Config struct {
 	Endpoint string // of its PUB socket. Required. tcp://*:port waits for engines that dial
 	Replay   string // of its ROUTER socket; "": what is lost stays lost
 	Topic    string // what the topics of its messages begin with
+	// Rank is which of its engine's data-parallel ranks the replica is: batches that say another are left out, and
+	// counted. Nil: any.
+	Rank *int
 
 	// Resume returns how far the replica's batches were applied before, by an earlier process say. nil, or false:
 	// nothing is known.

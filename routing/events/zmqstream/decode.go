@@ -21,7 +21,11 @@ const maxDepth = 32
 type decoder struct {
 	sparse  map[int64]struct{} // cache groups whose blocks are no prefix: sliding windows, states. At most maxGroups
 	refused int                // events of the batch decoded last that could not be read and were left out
+	rank    int64              // that the batch decoded last says; noRank if it says none
 }
+
+// noRank is the rank of a batch that does not say one.
+const noRank = -1
 
 const maxGroups = 64
 
@@ -29,7 +33,7 @@ const maxGroups = 64
 // payload. Events of kinds that it does not know are left out, and so are registrations that cannot be read; the latter
 // count in refused.
 func (d *decoder) decode(payload []byte) (at time.Time, out []events.Event, err error) {
-	d.refused = 0
+	d.refused, d.rank = 0, noRank
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%w: %w", ErrPayload, err)
@@ -61,6 +65,9 @@ func (d *decoder) decode(payload []byte) (at time.Time, out []events.Event, err 
 			d.refused++
 		}
 	}
+	if fields > 2 {
+		d.rank = rankAt(rest)
+	}
 	for range fields - 2 { // the rank, and what later versions add
 		if rest, err = skip(rest, 0); err != nil {
 			return at, nil, err
@@ -70,6 +77,18 @@ func (d *decoder) decode(payload []byte) (at time.Time, out []events.Event, err 
 		return at, nil, fmt.Errorf("%d bytes after the end", len(rest))
 	}
 	return at, out, nil
+}
+
+// rankAt returns the rank that b begins with; noRank if it is nil, or nothing that a rank can be.
+func rankAt(b []byte) int64 {
+	if msgp.NextType(b) != msgp.IntType && msgp.NextType(b) != msgp.UintType {
+		return noRank
+	}
+	n, _, err := msgp.ReadInt64Bytes(b)
+	if err != nil || n < 0 {
+		return noRank
+	}
+	return n
 }
 
 // readTime reads seconds since 1970.

@@ -23,6 +23,7 @@ var mediums = [...]string{index.GPU: "GPU", index.CPU: "CPU", index.SSD: "STORAG
 // encoder writes batches as an engine of vLLM does.
 type encoder struct {
 	layout Layout
+	rank   int
 	ids    map[string]int64 // of adapters, by name; those of an engine, so few
 }
 
@@ -40,7 +41,7 @@ func (e *encoder) encode(b events.Batch) []byte {
 	for i := range b.Events {
 		out = e.event(out, &b.Events[i])
 	}
-	return msgp.AppendInt(out, 0) // the rank
+	return msgp.AppendInt(out, e.rank)
 }
 
 func (e *encoder) event(out []byte, ev *events.Event) []byte {

@@ -132,6 +132,10 @@ func (f *follower) put(m message) {
 		f.meter.Skipped()
 		return
 	}
+	if own := f.config.Rank; own != nil && f.decoder.rank != noRank && f.decoder.rank != int64(*own) {
+		f.meter.Misdirected()
+		return
+	}
 	b := events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, At: at, Events: changes, Mark: f.mark,
 		Refused: f.decoder.refused}
 	b.Sift()

@@ -25,6 +25,7 @@ type PublisherConfig struct {
 	Endpoint string // of the PUB socket. Required
 	Replay   string // of the ROUTER socket; "": none
 	Topic    string // of every message
+	Rank     int    // the engine's data-parallel rank, which batches say
 	Layout   Layout // "" is Maps
 	Buffer   int    // batches kept for replay, 256 MiB at most; 0 = DefaultBuffer
 	Queue    int    // messages that wait for one slow subscriber, beyond which it loses them; 0 = DefaultQueue
@@ -62,7 +63,7 @@ func NewPublisher(c PublisherConfig) (*Publisher, error) {
 	if c.Buffer < 0 || c.Queue < 0 || c.Layout != Maps && c.Layout != Arrays {
 		return nil, fmt.Errorf("%w: buffer %d, queue %d, layout %q", ErrConfig, c.Buffer, c.Queue, c.Layout)
 	}
-	p := &Publisher{config: c, encoder: encoder{layout: c.Layout}, ring: ring{most: c.Buffer},
+	p := &Publisher{config: c, encoder: encoder{layout: c.Layout, rank: c.Rank}, ring: ring{most: c.Buffer},
 		peers: peers{most: c.Queue}}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.end = cancel
