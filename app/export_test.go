@@ -54,3 +54,6 @@ func (a *App) Warn(replica string) bool {
 
 // Discovery returns what knows of replicas that no configuration lists.
 func (a *App) Discovery() api.Finder { return registry{a} }
+
+// ScrapedEngines returns how many pages of metrics are read for the replicas in force.
+func (a *App) ScrapedEngines() int { return len(a.replicas.byEngine()) }
