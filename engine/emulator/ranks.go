@@ -24,8 +24,8 @@ const rankField = "X-data-parallel-rank"
 
 // Ranks is one engine of several data-parallel ranks behind one HTTP surface, as vLLM's and SGLang's are. Each rank has
 // a scheduler, a KV pool and cache events of its own. A request names its rank by X-data-parallel-rank or
-// routed_dp_rank; one that names none goes to the least busy. Prompts are not computed for other engines. Everything but
-// Run is safe for concurrent use.
+// routed_dp_rank; one that names none goes to the least busy. Prompts are not computed for other engines. Everything
+// but Run is safe for concurrent use.
 type Ranks struct {
 	all []*Emulator
 	mux *http.ServeMux

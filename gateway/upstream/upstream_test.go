@@ -80,6 +80,23 @@ func TestAnEngineIsSentTheClientsBody(t *testing.T) {
 }
 
 // A Protocol's own body goes out in place of the client's; fields and key are the replica's.
+func TestARankIsNamedInTheBodyWhereItsKindReadsIt(t *testing.T) {
+	const body = `{"model":"debug","messages":[]}`
+	two := 2
+	for _, c := range []struct {
+		kind string
+		rank *int
+		want bool
+	}{{"sglang", &two, true}, {"sglang", nil, false}, {"vllm", &two, false}} {
+		kind, _ := engine.AllKinds().Named(c.kind)
+		rep := &ensemble.Replica{Model: "debug", Kind: kind, Rank: engine.RankOf(c.rank)}
+		got := sent(t, request(t, body, 0), rep, "", true)
+		if strings.Contains(got, `"routed_dp_rank":2`) != c.want || !c.want && strings.Contains(got, "rank") {
+			t.Errorf("%s: %s", c.kind, got)
+		}
+	}
+}
+
 func TestAHopsOwnBodyGoesOutInPlaceOfTheClients(t *testing.T) {
 	rep := &ensemble.Replica{Name: "debug-0", Model: "debug", APIKey: "key"}
 	rep.Seal()
