@@ -79,9 +79,8 @@ func TestAnEngineIsSentTheClientsBody(t *testing.T) {
 	}
 }
 
-// A Protocol's own body goes out in place of the client's; fields and key are the replica's.
 func TestARankIsNamedInTheBodyWhereItsKindReadsIt(t *testing.T) {
-	const body = `{"model":"debug","messages":[]}`
+	const body = `{"model":"debug","messages":[{"role":"user","content":"why"}]}`
 	two := 2
 	for _, c := range []struct {
 		kind string
@@ -97,6 +96,7 @@ func TestARankIsNamedInTheBodyWhereItsKindReadsIt(t *testing.T) {
 	}
 }
 
+// A Protocol's own body goes out in place of the client's; fields and key are the replica's.
 func TestAHopsOwnBodyGoesOutInPlaceOfTheClients(t *testing.T) {
 	rep := &ensemble.Replica{Name: "debug-0", Model: "debug", APIKey: "key"}
 	rep.Seal()
