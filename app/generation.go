@@ -186,7 +186,7 @@ func fabricGeneration(g *generation) fabric.Generation {
 	for name, r := range g.replicas {
 		out.Replicas[name] = fabric.Replica{
 			Name: name, Specialist: r.key.specialist, URL: r.key.url, APIKey: r.key.apiKey,
-			Rank: r.key.rank, RankHeader: r.served.Kind.Ranks.Header,
+			Rank: r.key.rank.Pointer(), RankHeader: r.served.Kind.Ranks.Header,
 			Host: r.served.Host, Blocks: r.blocks, BlockSize: r.key.blockSize,
 			Events: r.events, Hashes: r.hashes, Named: r.key.scheme != fabric.Hashes{},
 			TellsSalt: r.served.Kind.TakesSalt,

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"octet/config"
-	"octet/engine"
 	"octet/engine/emulator"
 	"octet/routing/events"
 	"octet/routing/events/enginehash"
@@ -142,8 +141,8 @@ func (f *engineFlags) defineEvents(flags *pflag.FlagSet) {
 }
 
 func runEngine(ctx context.Context, f engineFlags) error {
-	if f.ranks < 0 || f.ranks > engine.MaxRank+1 {
-		return usageError{fmt.Errorf("--dp-ranks %d: at most %d", f.ranks, engine.MaxRank+1)}
+	if f.ranks < 0 || f.ranks > emulator.MaxRanks {
+		return usageError{fmt.Errorf("--dp-ranks %d: at most %d", f.ranks, emulator.MaxRanks)}
 	}
 	if f.hashScheme != "" {
 		var err error

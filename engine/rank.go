@@ -20,6 +20,15 @@ func RankOf(number *int) Rank {
 // Number returns the number of the rank; false for the zero Rank.
 func (r Rank) Number() (int, bool) { return int(r.next) - 1, r.next > 0 }
 
+// Pointer returns the number of the rank; nil for the zero Rank.
+func (r Rank) Pointer() *int {
+	n, ok := r.Number()
+	if !ok {
+		return nil
+	}
+	return &n
+}
+
 // String returns the number in digits; "" for the zero Rank.
 func (r Rank) String() string {
 	n, ok := r.Number()

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"octet/config"
-	"octet/engine"
 	"octet/routing/events"
 	"octet/routing/events/enginehash"
 	"octet/routing/index"
@@ -17,8 +16,8 @@ var _ [index.MaxHosts - config.MaxReplicas]struct{} = [0]struct{}{}
 type Replica struct {
 	Name, Specialist string
 	URL, APIKey      string
-	Rank             engine.Rank // of its engine
-	RankHeader       string      // by which the engine is asked for it; empty if it has none
+	Rank             *int   // which of its engine's data-parallel ranks it is; nil if it is the whole engine
+	RankHeader       string // by which the engine is asked for it; empty if it has none
 	Host             index.HostID
 	Blocks           int                   // of its pool; 0 if not known
 	BlockSize        int                   // tokens

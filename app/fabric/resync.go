@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -130,11 +131,11 @@ func (f *Fabric) Resync(ctx context.Context, rep Replica, path string) error {
 	if rep.APIKey != "" {
 		r.Header.Set("Authorization", "Bearer "+rep.APIKey)
 	}
-	if rank := rep.Rank.String(); rank != "" {
+	if rep.Rank != nil {
 		if rep.RankHeader == "" {
 			return errNoSnapshot // it would be of any of its ranks
 		}
-		r.Header.Set(rep.RankHeader, rank)
+		r.Header.Set(rep.RankHeader, strconv.Itoa(*rep.Rank))
 	}
 	resp, err := f.web.Do(r)
 	if err != nil {

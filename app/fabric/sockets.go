@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"octet/config"
-	"octet/engine"
 	"octet/routing/events"
 	"octet/routing/events/zmqstream"
 	"octet/routing/index"
@@ -72,7 +71,7 @@ func (s *sockets) follow(staying map[string]Replica) {
 			continue
 		}
 		c, err := zmqstream.NewConsumer(zmqstream.Config{
-			Replica: name, Rank: rankOf(r.Rank),
+			Replica: name, Rank: r.Rank,
 			Endpoint: r.Events.ZMQ, Replay: r.Events.Replay, Topic: r.Events.Topic,
 			Resume: func() (events.Position, bool) { return s.feed.Position(name) },
 		})
@@ -86,15 +85,6 @@ func (s *sockets) follow(staying map[string]Replica) {
 			s.run(name, one)
 		}
 	}
-}
-
-// rankOf returns the number of a rank; nil for the zero Rank.
-func rankOf(r engine.Rank) *int {
-	n, ok := r.Number()
-	if !ok {
-		return nil
-	}
-	return &n
 }
 
 // start runs the consumers, and those that follow opens later, until ctx ends. wait returns when they have ended.

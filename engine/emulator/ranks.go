@@ -22,6 +22,9 @@ import (
 // rankField names the rank that is to take a request, as vLLM reads it.
 const rankField = "X-data-parallel-rank"
 
+// MaxRanks is how many ranks an engine has at most.
+const MaxRanks = engine.MaxRank + 1
+
 // Ranks is one engine of several data-parallel ranks behind one HTTP surface, as vLLM's and SGLang's are. Each rank has
 // a scheduler, a KV pool and cache events of its own. A request names its rank by X-data-parallel-rank or
 // routed_dp_rank; one that names none goes to the least busy. Prompts are not computed for other engines. Everything
@@ -34,7 +37,7 @@ type Ranks struct {
 // NewRanks returns an engine with one rank for each publisher, which may be nil. The name of rank r in events is that
 // of c and "-r" and r. Its error is ErrConfig.
 func NewRanks(c Config, publishers []events.Publisher) (*Ranks, error) {
-	if len(publishers) < 1 || len(publishers) > engine.MaxRank+1 {
+	if len(publishers) < 1 || len(publishers) > MaxRanks {
 		return nil, fmt.Errorf("%w: %d ranks", ErrConfig, len(publishers))
 	}
 	if c.Mode != "" {
