@@ -49,11 +49,28 @@ type Model struct {
 	Parent      string `json:"parent"`        // of an adapter: the model that it adapts
 	MaxModelLen int    `json:"max_model_len"` // tokens; 0 when the engine does not say
 	OwnedBy     string `json:"owned_by"`      // vLLM, SGLang and llama.cpp name themselves
-	// whether it is loaded, as llama.cpp says where it serves many models
-	Status struct {
+	Status      Status `json:"status"`
+	Meta        Meta   `json:"meta"`
+}
+
+// Status is whether a model is loaded, as llama.cpp says where it serves many.
+type Status struct {
+	Value string `json:"value"` // "loaded", "loading" or "unloaded"; empty when the engine does not say
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom. What others put there is left alone.
+func (s *Status) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	value, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	var said struct {
 		Value string `json:"value"`
-	} `json:"status"`
-	Meta Meta `json:"meta"`
+	}
+	if readAnswer(value, &said) == nil {
+		s.Value = said.Value
+	}
+	return nil
 }
 
 // Meta is what llama.cpp says of a model.

@@ -38,6 +38,16 @@ func TestAnEngineSaysWhetherItServes(t *testing.T) {
 			"GET /v1/models": `{"data":[{"id":"debug","status":{"value":"unloaded"}}]}`}, Standing{Asleep: true}},
 		"router loaded": {"llamacpp", map[string]string{
 			"GET /v1/models": `{"data":[{"id":"debug","status":{"value":"loaded"}}]}`}, Standing{}},
+		"a status in words": {"llamacpp", map[string]string{
+			"GET /v1/models": `{"data":[{"id":"a","status":"ready"},{"id":"debug","status":{"value":"loading"}}]}`},
+			Standing{Loading: true}},
+		"a status of words, as a value": {"llamacpp", map[string]string{
+			"GET /v1/models": `{"data":[{"id":"debug","status":{"value":["loading"]}}]}`}, Standing{}},
+		"a status that is a number": {"vllm", map[string]string{
+			"GET /v1/models": `{"data":[{"id":"a","status":1,"meta":true},{"id":"b","status":[null]}]}`},
+			Standing{Absent: true}},
+		"a status that is none": {"vllm", map[string]string{
+			"GET /v1/models": `{"data":[{"id":"debug","status":null},{"id":"b","status":false}]}`}, Standing{}},
 		"one model": {"llamacpp", map[string]string{
 			"GET /v1/models": `{"data":[{"id":"/models/x.gguf"}]}`}, Standing{}},
 	} {
