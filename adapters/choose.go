@@ -59,6 +59,9 @@ func (p *Placement) RetryAfter(served string, now time.Time) (after time.Duratio
 			}
 		}
 	}
+	if e != nil && e.refused.After(now) {
+		after = max(after, e.refused.Sub(now))
+	}
 	return after, why
 }
 
@@ -102,7 +105,7 @@ func (s seat) below(o seat) bool {
 	return s.draw < o.draw
 }
 
-// seat returns what h offers to e. False if nothing of h could ever go.
+// seat returns what h offers to e. False if nothing of h could ever go, or is to go for one that engines refused lately.
 func (p *Placement) seat(h *host, e *edition, now time.Time) (seat, bool) {
 	if free := p.room(h); free > 0 {
 		return seat{kind: 2, draw: draw(e.served, h.id, free)}, true
@@ -117,8 +120,9 @@ func (p *Placement) seat(h *host, e *edition, now time.Time) (seat, bool) {
 		}
 	}
 	coming := max(0, -p.room(h)) // that idle ones go for already
+	refused := now.Before(e.refused)
 	if len(idle) <= coming || h.swaps+now.Sub(h.filled).Minutes()*float64(p.rules.Swaps) < float64(coming+1) {
-		return seat{draw: draw(e.served, h.id, 1) / float64(claims)}, could
+		return seat{draw: draw(e.served, h.id, 1) / float64(claims)}, could && !refused
 	}
 	slices.SortFunc(idle, func(a, b worth) int {
 		switch {
@@ -129,7 +133,7 @@ func (p *Placement) seat(h *host, e *edition, now time.Time) (seat, bool) {
 		}
 		return 0
 	})
-	return seat{kind: 1, worth: idle[coming], draw: draw(e.served, h.id, 1)}, true
+	return seat{kind: 1, worth: idle[coming], draw: draw(e.served, h.id, 1)}, !refused || idle[coming].class < needed
 }
 
 // draw is a host's number in the lottery for an adapter: the highest wins, so that each host wins in proportion to its

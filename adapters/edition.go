@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -15,6 +16,10 @@ type edition struct {
 	claims int // held and waiting, on all hosts
 	loaded int // hosts that have it loaded and take claims
 	extra  int // hosts beyond those declared, by load
+
+	refusals int       // loads that engines refused in a row
+	refused  time.Time // until then nothing that is needed goes for it: engines refused it lately
+	found    bool      // an engine had it without having been told to here, and it is not declared
 
 	retired  bool      // not declared any more, or replaced
 	since    time.Time // it was declared, or retired
@@ -59,3 +64,10 @@ func (e *edition) kept() int {
 
 // floor is on how many hosts e is to be at least, as declared and by its load.
 func (e *edition) floor() int { return e.kept() + e.extra }
+
+// isFresh reports whether a name is one that freshName gives to editions of an adapter.
+func isFresh(name, adapter string) bool {
+	sum, own := strings.CutPrefix(name, adapter+".")
+	digits, err := hex.DecodeString(sum)
+	return own && err == nil && len(digits) == 4 && strings.ToLower(sum) == sum
+}

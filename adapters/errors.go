@@ -20,6 +20,9 @@ var (
 var (
 	// ErrUnsupported means that the engine cannot load adapters at run time.
 	ErrUnsupported = errors.New("adapters: the engine does not load adapters")
+	// ErrRefused means that the engine will not have this adapter, as others of its kind will not: there is nothing at
+	// its path, or its rank is too high.
+	ErrRefused = errors.New("adapters: the engine refuses the adapter")
 	// ErrUnlisted means that the engine says it has loaded an adapter, and does not list it.
 	ErrUnlisted = errors.New("adapters: the engine does not list what it has loaded")
 )

@@ -3,6 +3,7 @@ package adapters_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +70,9 @@ func (d *disorder) disturb() {
 		d.join(d.next, 4)
 	case 3:
 		a.Path += "'"
+		if d.dice.IntN(4) == 0 {
+			a.Path = "/bad" + a.Path
+		}
 	case 4:
 		a.Version = fmt.Sprint(d.dice.IntN(3))
 	case 5:
@@ -106,6 +110,7 @@ func (d *disorder) settle() {
 	d.declared = d.declared[:4]
 	for i := range d.declared {
 		d.declared[i].Replicas = 2
+		d.declared[i].Path = strings.ReplaceAll(d.declared[i].Path, "/bad", "")
 	}
 	d.p.Configure(d.rules, d.declared, d.now)
 	d.run(10 * time.Minute)

@@ -28,6 +28,7 @@ const (
 	toKeep            // it is on fewer hosts than declared: also in place of one that is on more
 	toGrow            // its load asks for it: also in place of one that is half as much in use
 	toReplace         // it is the edition to come: in place of any
+	toRestore         // it was unloaded for one whose load has failed: on the slot that it had
 )
 
 // host is one replica, as far as adapters are concerned.
@@ -43,6 +44,7 @@ type host struct {
 	copies  []*placed
 	foreign int     // adapters that its engine has and that are not declared
 	busy    *placed // the one that is loading or unloading; nil if none is
+	ousted  *placed // what was unloaded for the load that comes next; nil if nothing was
 	swaps   float64 // that it may make now
 	filled  time.Time
 	ops     uint64 // loads and unloads that began or ended
@@ -61,8 +63,9 @@ type placed struct {
 	number    int      // in an engine whose requests name adapters so
 	running   bool     // the engine runs requests with it
 	failures  int      // loads that failed in a row
+	stays     int      // unloads that failed in a row
 	retry     time.Time
-	failure   string // of the last load; "" if it succeeded
+	failure   string // of the last load or unload; "" if it succeeded
 	since     time.Time
 }
 
@@ -101,10 +104,17 @@ func (c *placed) become(s state, now time.Time) {
 		if c.e.ready.IsZero() {
 			c.e.ready = now
 		}
-		c.purpose, c.failures, c.failure, c.retry = none, 0, "", time.Time{}
+		c.purpose, c.failures = none, 0
+		c.e.refusals, c.e.refused = 0, time.Time{}
+		if c.stays == 0 {
+			c.failure, c.retry = "", time.Time{}
+		}
 	}
 	if s == absent {
 		c.confirmed, c.running = false, false
+		if c.stays > 0 {
+			c.stays, c.failure, c.retry = 0, "", time.Time{}
+		}
 	}
 	c.state, c.since = s, now
 }
@@ -154,9 +164,20 @@ func (c *placed) loadable(now time.Time) bool {
 	return c.state == absent && c.h.able && c.h.up && c.e.Path != "" && !now.Before(c.retry)
 }
 
-// evictable reports whether c may be unloaded: what is unloaded can be loaded again.
+// evictable reports whether c may be unloaded: what is unloaded can be loaded again. One that the engine did not unload
+// is left alone for a while; one that another gateway may have loaded, as long as the engine runs requests with it.
 func (c *placed) evictable() bool {
-	return (c.state == loaded || c.state == leaving) && c.h.able && c.e.Path != ""
+	return (c.state == loaded || c.state == leaving) && c.h.able && c.e.Path != "" && c.retry.IsZero() &&
+		!(c.e.found && c.running)
+}
+
+// rested has what could not be unloaded be unloaded again, once it has been left alone for long enough.
+func (h *host) rested(now time.Time) {
+	for _, c := range h.copies {
+		if c.stays > 0 && !now.Before(c.retry) {
+			c.retry = time.Time{}
+		}
+	}
 }
 
 // idle reports whether no request uses c or waits for it. One that is leaving goes whatever waits for it.

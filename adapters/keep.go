@@ -112,7 +112,7 @@ func (p *Placement) held(e *edition) int {
 
 // coming reports whether c is on the way to its host.
 func (c *placed) coming(h *host) bool {
-	return h.able && (c.purpose != none || len(c.waiting) > 0) && c.failures == 0
+	return h.able && (c.purpose != none || len(c.waiting) > 0)
 }
 
 // room is how many free slots h has that nothing is on the way to.
@@ -133,6 +133,7 @@ func (p *Placement) surplus(h *host, now time.Time) (*placed, Cause) {
 			continue
 		}
 		switch quiet := now.Sub(c.since); {
+		case c.e.found && quiet < p.rules.Calm: // another gateway may send requests to it
 		case c.e.retired && quiet >= p.rules.Linger && now.Sub(c.e.since) >= p.rules.Linger:
 			return c, Replaced
 		case c.state == loaded && !c.e.retired && quiet >= p.rules.Calm && c.e.loaded > max(p.base(c.e), c.e.floor()):

@@ -41,6 +41,8 @@ type Keeper struct {
 	moves   int             // that the caller of Tick knows of
 	counts  Counts
 	closed  bool
+
+	complaints complaints
 }
 
 // Counts are what a Keeper has done so far.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -231,6 +232,53 @@ func TestAReplicaLeavesUnderItsHolds(t *testing.T) {
 		h.Release()
 		if c := k.Counts(); c.Waiting != 0 || c.Loaded != 0 {
 			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// refusing is an engine that loads nothing.
+type refusing struct{}
+
+func (refusing) Load(context.Context, string, string) error      { return adapters.ErrRefused }
+func (refusing) Unload(context.Context, string) error            { return errBroken }
+func (refusing) List(context.Context) ([]adapters.Listed, error) { return nil, nil }
+
+// lines counts what is logged.
+type lines struct {
+	slog.Handler
+	all *[]string
+}
+
+func (l lines) Handle(_ context.Context, r slog.Record) error {
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool { text += " " + a.String(); return true })
+	*l.all = append(*l.all, text)
+	return nil
+}
+
+func (l lines) Enabled(context.Context, slog.Level) bool { return true }
+
+// A load that fails is logged with its adapter, replica and cause, so many times a minute, whatever is asked for.
+func TestLoadsThatFailAreLoggedAtABoundedRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logged []string
+		k := adapters.NewKeeper(slog.New(lines{slog.DiscardHandler, &logged}), adapters.NewResidency(adapters.Bounds{}))
+		defer k.Close()
+		k.Configure(adapters.Rules{Retry: time.Second, RetryMost: time.Second}, declare(30, 1),
+			map[uint16]adapters.Member{7: {Name: "r7", Engine: refusing{}, HostTerms: adapters.HostTerms{Loads: true,
+				Lists: true, MaxRunning: 8}}})
+		k.Observe(t.Context(), 7)
+		for range 600 {
+			k.Tick()
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		if n := k.Counts().Failures; n < 300 || len(logged) > 10*20+20 || len(logged) < 20 {
+			t.Errorf("%d failures, %d lines", n, len(logged))
+		}
+		want := "adapter not loaded replica=r7 adapter=a000 error=adapters: the engine refuses the adapter not_logged=0"
+		if logged[0] != want || strings.HasSuffix(logged[20], "not_logged=0") {
+			t.Errorf("%q, then %q", logged[0], logged[20])
 		}
 	})
 }

@@ -32,7 +32,7 @@ func (k *Keeper) carryOut(a Action, m Member, timeout time.Duration) {
 		k.p.Loaded(a.Host, a.Name, r, now)
 	} else {
 		if r.Err != nil {
-			k.log.Warn("adapter not unloaded", "replica", m.Name, "adapter", a.Name, "error", r.Err)
+			k.complain(now, "adapter not unloaded", a, m, r.Err)
 		}
 		k.p.Unloaded(a.Host, a.Name, r, now)
 	}
@@ -48,9 +48,36 @@ func (k *Keeper) count(a Action, m Member, r Result, took time.Duration) {
 		return
 	}
 	k.counts.Failures++
-	if !errors.Is(r.Err, ErrUnsupported) && k.ctx.Err() == nil {
-		k.log.Warn("adapter not loaded", "replica", m.Name, "adapter", a.Name, "error", r.Err)
+	if k.ctx.Err() == nil {
+		k.complain(time.Now(), "adapter not loaded", a, m, r.Err)
 	}
+}
+
+// Loads and unloads that fail are logged so many times in so long; of the others there is a count.
+const (
+	mostComplaints = 20
+	complaintsOver = time.Minute
+)
+
+// complaints bound how much is logged.
+type complaints struct {
+	since time.Time
+	made  int // since then
+	kept  int // not logged since the last that was
+}
+
+// complain logs that an engine did not do what it was asked for. mu is held.
+func (k *Keeper) complain(now time.Time, what string, a Action, m Member, err error) {
+	c := &k.complaints
+	if now.Sub(c.since) >= complaintsOver {
+		c.since, c.made = now, 0
+	}
+	if c.made++; c.made > mostComplaints {
+		c.kept++
+		return
+	}
+	k.log.Warn(what, "replica", m.Name, "adapter", a.Name, "error", err, "not_logged", c.kept)
+	c.kept = 0
 }
 
 // ask asks an engine for one thing. What it does not say is found out by what it lists afterwards.

@@ -98,6 +98,9 @@ func (p *Placement) declare(a Adapter, now time.Time) {
 	if first, named := p.named[a.Name]; named && a.Path != "" && (first.Path != a.Path || first.Version != a.Version) {
 		e.served = freshName(a)
 	}
+	if p.reclaim(e.served, a, now) {
+		return
+	}
 	if old := p.served[e.served]; old != nil { // the engines have it by themselves: there is but one
 		p.succeed(old, a)
 		return

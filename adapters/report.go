@@ -19,18 +19,22 @@ func (p *Placement) Loaded(id uint16, served string, r Result, now time.Time) {
 	if c == nil {
 		return
 	}
-	switch {
-	case r.Err == nil:
+	ousted := c.h.ousted
+	c.h.ousted = nil
+	if r.Err == nil {
 		c.become(loaded, now)
 		c.confirmed = r.Listed
 		c.grant()
 		return
-	case errors.Is(r.Err, ErrUnsupported):
-		c.h.able = false
 	}
 	c.become(absent, now)
-	if !c.h.able {
+	switch {
+	case errors.Is(r.Err, ErrUnsupported):
+		c.h.able = false
 		p.rename(c.e, c.e.Name)
+	case errors.Is(r.Err, ErrRefused):
+		c.e.refusals++
+		c.e.refused = now.Add(p.backoff(c.e.refusals))
 	}
 	if r.Unsure {
 		c.become(doubtful, now)
@@ -46,6 +50,18 @@ func (p *Placement) Loaded(id uint16, served string, r Result, now time.Time) {
 	if c.e.retired {
 		c.failures = 0
 		c.h.forget(c)
+	}
+	c.h.restore(ousted)
+}
+
+// restore has an adapter loaded again that was unloaded for one whose load has failed, before anything that no request
+// waits for. ousted is nil if there is none.
+func (h *host) restore(ousted *placed) {
+	if ousted == nil || ousted.e.retired {
+		return
+	}
+	if c := h.place(ousted.e); c.state == absent {
+		c.purpose = toRestore
 	}
 }
 
@@ -72,6 +88,8 @@ func (p *Placement) Unloaded(id uint16, served string, r Result, now time.Time) 
 	case r.Unsure:
 		c.become(doubtful, now)
 	default: // the engine has it still
+		c.stays++
+		c.failure, c.retry = r.Err.Error(), now.Add(p.backoff(c.stays))
 		c.become(loaded, now)
 		c.grant()
 	}
@@ -142,45 +160,6 @@ func (h *host) names(l Listed, e *edition) bool {
 // differs reports whether l has the name of e and is another edition, where engines load what they are told to.
 func (h *host) differs(l Listed, e *edition) bool {
 	return h.able && l.Name == e.served && l.Path != "" && e.Path != "" && l.Path != e.Path
-}
-
-// rename gives e another name in the engines, unless it is somewhere, or asked for.
-func (p *Placement) rename(e *edition, name string) {
-	if e.served == name || e.claims > 0 || p.served[name] != nil {
-		return
-	}
-	for _, h := range p.hosts {
-		if c := h.at(e); c != nil && c.state != absent {
-			return
-		}
-	}
-	delete(p.served, e.served)
-	e.served, p.served[name], p.altered = name, e, true
-}
-
-// recognise notes one adapter that the engine of h has.
-func (p *Placement) recognise(h *host, l Listed, now time.Time) {
-	for _, e := range p.editions {
-		if l.Name == freshName(e.Adapter) {
-			p.rename(e, l.Name) // loaded before this gateway began
-		} else if h.differs(l, e) {
-			p.rename(e, freshName(e.Adapter))
-		}
-		if !h.names(l, e) {
-			continue
-		}
-		c := h.place(e)
-		c.confirmed, c.number = true, l.ID
-		if c.state == absent || c.state == doubtful {
-			c.become(loaded, now)
-			c.confirmed = true
-			c.grant()
-		}
-		return
-	}
-	if !l.Base {
-		h.foreign++
-	}
 }
 
 // missing notes that the engine of c's host does not list it.

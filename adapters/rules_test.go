@@ -1,6 +1,7 @@
 package adapters_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -120,6 +121,117 @@ func TestEditionsAreFoundAgain(t *testing.T) {
 			name == "fresh" && again.loads != 0 {
 			t.Errorf("%s: %q is in force, %v loaded, %d loads", name, served, again.engines[0].loaded, again.loads)
 		}
+	}
+}
+
+// What another gateway, or one before this, has loaded under a name of our own is unloaded once it is not used: an edition
+// that is not declared any more. Other names are left alone, and one that is declared again is taken as it is.
+func TestAnEditionThatIsNotWantedGoes(t *testing.T) {
+	r := adapters.Rules{Calm: time.Minute}
+	two := []adapters.Adapter{{Name: "a", Path: "/2", Replicas: 1}}
+	w := newWorld(t, 1, 0, 6, r)
+	w.p.Configure(r, two, w.now)
+	w.join(0, 6)
+	w.engines[0].loaded = map[string]string{"a": "/1", "a.0badcafe": "/0", "a.deadbeef": "/x", "b.deadbeef": "/b",
+		"a.nothexes": "/y"}
+	w.observe(0)
+	w.p.Runs(0, []string{"a.deadbeef"}, 8) // by another gateway
+	w.tick()
+	w.run(30 * time.Second)
+	if _, has := w.engines[0].loaded["a.0badcafe"]; !has {
+		t.Error("it goes at once, though another gateway may have just begun to use it")
+	}
+	w.run(time.Minute)
+	if has := w.engines[0].loaded; len(has) != 5 || has["a.0badcafe"] != "" || has["a.deadbeef"] == "" {
+		t.Errorf("%v are loaded", has)
+	}
+	w.p.Runs(0, nil, 8)
+	w.run(30 * time.Second)
+	if has := w.engines[0].loaded; len(has) != 4 || has["a.deadbeef"] != "" {
+		t.Errorf("%v are loaded", has)
+	}
+	// a roll back to what is still there
+	_, fresh, _ := w.p.InForce("a")
+	again := newWorld(t, 1, 0, 6, r)
+	again.p.Configure(r, []adapters.Adapter{{Name: "a", Path: "/1", Replicas: 1}}, again.now)
+	again.join(0, 6)
+	again.engines[0].loaded = map[string]string{"a": "/1", fresh: "/2"}
+	again.observe(0)
+	again.tick()
+	again.run(5 * time.Second)
+	again.p.Configure(r, two, again.now)
+	again.run(2 * time.Minute)
+	if _, served, _ := again.p.InForce("a"); served != fresh || again.loads != 0 || len(again.engines[0].loaded) != 1 {
+		t.Errorf("%s is in force, %v loaded, %d loads", served, again.engines[0].loaded, again.loads)
+	}
+}
+
+// An adapter that engines refuse costs the others nothing that lasts: what makes room for it is loaded again as soon as
+// the load has failed, and is never more than one of those that are needed. It is tried ever more seldom.
+func TestAnAdapterThatIsRefusedCostsNoOther(t *testing.T) {
+	for _, rotated := range []bool{false, true} {
+		r := adapters.Rules{Slots: 2, Swaps: 600}
+		w := newWorld(t, 1, 2, 2, r)
+		good := declare(4, 1)
+		bad := append(slices.Clone(good), adapters.Adapter{Name: "bad", Path: "/bad", Replicas: 1})
+		w.p.Configure(r, good, w.now)
+		w.tick()
+		w.run(10 * time.Second)
+		asked := "bad"
+		if rotated {
+			bad = slices.Clone(good)
+			bad[0].Path, asked = "/bad", "a000"
+		}
+		w.p.Configure(r, bad, w.now)
+		for i := range 600 {
+			w.after(time.Duration(i)*time.Second, func() {
+				w.ask(asked, time.Millisecond)
+				missing := 0
+				for _, a := range good {
+					if w.on(a.Name) == 0 {
+						missing++
+					}
+				}
+				if missing > 1 {
+					t.Fatalf("%d of the adapters that work are nowhere", missing)
+				}
+			})
+		}
+		w.run(10*time.Minute + 10*time.Second)
+		for _, a := range good {
+			if w.on(a.Name) != 1 {
+				t.Errorf("%s is on %d replicas", a.Name, w.on(a.Name))
+			}
+		}
+		if w.refusals < 3 || w.refusals > 16 {
+			t.Errorf("it is tried %d times", w.refusals)
+		}
+	}
+}
+
+// An unload that fails is tried again ever more seldom, and shown.
+func TestAnUnloadThatFailsIsNotRepeatedAtOnce(t *testing.T) {
+	r := adapters.Rules{Slots: 2}
+	p := adapters.NewPlacement(r)
+	p.Configure(r, declare(2, 1), adapters.Now)
+	p.HostUp(1, adapters.HostTerms{Loads: true, Lists: true, MaxRunning: 1}, adapters.Now)
+	p.Observe(1, adapters.Told{Listed: []adapters.Listed{{Name: "a000"}, {Name: "a001"}}}, adapters.Now)
+	r.Slots = 1 // one has to go
+	p.Configure(r, declare(2, 1), adapters.Now)
+	now, tries := adapters.Now, 0
+	for range 600 {
+		now = now.Add(time.Second)
+		for _, a := range p.Step(now) {
+			tries++
+			p.Unloaded(a.Host, a.Name, adapters.Result{Err: errBroken}, now)
+		}
+		if err := p.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	views := p.Views(1, now)
+	if tries < 8 || tries > 20 || len(views) != 2 || views[0].Failures == 0 || views[0].Error == "" {
+		t.Errorf("%d tries, shown as %+v", tries, views)
 	}
 }
 

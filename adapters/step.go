@@ -36,6 +36,7 @@ func (p *Placement) step(h *host, now time.Time, actions []Action) []Action {
 		return actions
 	}
 	h.refill(&p.rules, now)
+	h.rested(now)
 	spare := h.spare(&p.rules)
 	if spare < 0 {
 		if v := p.victim(h, nil, now); v != nil {
@@ -212,5 +213,8 @@ func (p *Placement) unload(c *placed, why Cause, now time.Time) Action {
 	c.h.busy = c
 	c.h.ops++
 	p.unloads[why]++
+	if why == ForRoom {
+		c.h.ousted = c
+	}
 	return Action{c.h.id, false, c.e.served, c.e.Path}
 }

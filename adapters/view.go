@@ -13,13 +13,13 @@ type View struct {
 	Served    string `json:"served"` // its name in the engine
 	State     string `json:"state"`  // absent | loading | loaded | leaving | unloading | doubtful
 	InForce   bool   `json:"in_force"`
-	Confirmed bool   `json:"confirmed"`      // the engine lists it
-	Tier      string `json:"tier,omitempty"` // gpu | cpu; absent if the engine does not say
-	Requests  int    `json:"requests"`       // that use it
-	Waiting   int    `json:"waiting"`        // requests that wait for it here
-	ForMs     int64  `json:"for_ms"`         // since its state or use last changed
-	Failures  int    `json:"failures,omitempty"`
-	Error     string `json:"error,omitempty"` // of the last load
+	Confirmed bool   `json:"confirmed"`          // the engine lists it
+	Tier      string `json:"tier,omitempty"`     // gpu | cpu; absent if the engine does not say
+	Requests  int    `json:"requests"`           // that use it
+	Waiting   int    `json:"waiting"`            // requests that wait for it here
+	ForMs     int64  `json:"for_ms"`             // since its state or use last changed
+	Failures  int    `json:"failures,omitempty"` // loads or unloads that failed in a row
+	Error     string `json:"error,omitempty"`    // of the last load or unload
 	RetryMs   int64  `json:"retry_ms,omitempty"`
 }
 
@@ -33,7 +33,7 @@ func (p *Placement) Views(id uint16, now time.Time) []View {
 	for _, c := range h.copies {
 		v := View{Adapter: c.e.Name, Version: c.e.Version, Served: c.e.served, State: stateNames[c.state],
 			InForce: p.force[c.e.Name] == c.e, Confirmed: c.confirmed, Tier: c.tier(), Requests: c.users,
-			Waiting: len(c.waiting), ForMs: now.Sub(c.since).Milliseconds(), Failures: c.failures, Error: c.failure}
+			Waiting: len(c.waiting), ForMs: now.Sub(c.since).Milliseconds(), Failures: c.failures + c.stays, Error: c.failure}
 		if c.since.IsZero() {
 			v.ForMs = 0
 		}

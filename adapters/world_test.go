@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +55,7 @@ type world struct {
 	every   int // steps after which the invariants are looked at; 0 is one
 
 	loads, unloads, failures      int
+	refusals                      int // of paths that begin with /bad
 	asked, found, served, refused int
 	waited                        time.Duration
 }
@@ -132,9 +134,13 @@ func (w *world) end(e *fakeEngine, a adapters.Action) {
 		return // its replica is gone
 	}
 	r := adapters.Result{Listed: true}
-	failed := e.down || w.dice.Float64() < w.faults
+	bad := a.Load && strings.HasPrefix(a.Path, "/bad")
+	failed := bad || e.down || w.dice.Float64() < w.faults
 	half := failed && w.dice.IntN(2) == 0
-	if failed {
+	if bad {
+		r, half = adapters.Result{Err: adapters.ErrRefused}, false
+		w.refusals++
+	} else if failed {
 		r = adapters.Result{Err: errBroken, Unsure: half}
 		w.failures++
 	}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -23,12 +24,12 @@ type adapting struct {
 
 // Load implements adapters.Engine.
 func (a *adapting) Load(ctx context.Context, name, path string) error {
-	return unsupported(a.client.LoadAdapter(ctx, openai.Adapter{Name: name, Path: path}))
+	return verdict(a.client.LoadAdapter(ctx, openai.Adapter{Name: name, Path: path}))
 }
 
 // Unload implements adapters.Engine.
 func (a *adapting) Unload(ctx context.Context, name string) error {
-	return unsupported(a.client.UnloadAdapter(ctx, name))
+	return verdict(a.client.UnloadAdapter(ctx, name))
 }
 
 // List implements adapters.Engine.
@@ -69,9 +70,13 @@ func (a *adapting) listScaled(ctx context.Context) ([]adapters.Listed, error) {
 	return all, err
 }
 
-func unsupported(err error) error {
-	if errors.Is(err, openai.ErrUnsupported) {
-		return errors.Join(adapters.ErrUnsupported, err)
+// verdict says what an engine's error means to a keeper.
+func verdict(err error) error {
+	switch {
+	case errors.Is(err, openai.ErrAdapter):
+		return fmt.Errorf("%w: %w", adapters.ErrRefused, err)
+	case errors.Is(err, openai.ErrUnsupported):
+		return fmt.Errorf("%w: %w", adapters.ErrUnsupported, err)
 	}
 	return err
 }

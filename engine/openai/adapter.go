@@ -18,29 +18,29 @@ type Adapter struct {
 var ErrAdapter = errors.New("openai: the engine refused the adapter")
 
 // LoadAdapter makes the engine serve a. Loaded already, from the same path as far as the engine says, is success.
-// ErrUnsupported where adapters cannot be loaded at run time.
+// ErrAdapter where the engine will not have this one; ErrUnsupported where adapters cannot be loaded at run time.
 func (c *Client) LoadAdapter(ctx context.Context, a Adapter) error {
 	err := c.tell(ctx, c.paths.LoadAdapter, map[string]string{"lora_name": a.Name, "lora_path": a.Path})
-	if !refused(err, 400) {
+	if !refuses(err) {
 		return err
 	}
 	if m, served := c.serves(ctx, a.Name); served && (m.Root == "" || m.Root == a.Path) {
 		return nil
 	}
-	return fmt.Errorf("%w: loading %s: %w", ErrAdapter, a.Name, err)
+	return fmt.Errorf("%w: loading %s: %s", ErrAdapter, a.Name, err.Error()) // a 404 among them is no ErrUnsupported
 }
 
 // UnloadAdapter makes the engine forget the adapter. Not loaded in the first place is success.
 func (c *Client) UnloadAdapter(ctx context.Context, name string) error {
 	err := c.tell(ctx, c.paths.UnloadAdapter, map[string]string{"lora_name": name})
-	if !refused(err, 400) && !refused(err, 404) {
+	if !refuses(err) {
 		return err
 	}
 	models, listErr := c.Models(ctx)
 	if listErr == nil && find(models, name) == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: unloading %s: %w", ErrAdapter, name, err)
+	return fmt.Errorf("%w: unloading %s: %s", ErrAdapter, name, err.Error())
 }
 
 // tell posts an order. SGLang says in the body whether it was carried out, vLLM by the status alone.
@@ -57,14 +57,19 @@ func (c *Client) tell(ctx context.Context, path string, order map[string]string)
 		Success *bool `json:"success"`
 	}{}
 	if readAnswer(text, &verdict) == nil && verdict.Success != nil && !*verdict.Success {
-		return &StatusError{Status: 400, Message: errorMessage(text)}
+		return statusError(400, text)
 	}
 	return nil
 }
 
-func refused(err error, status int) bool {
+// refuses reports whether err is an engine's answer about the adapter itself. vLLM says with a 404 that it finds no such
+// adapter; where it was started without loading at run time there is nothing at the path, and its HTTP server says so.
+func refuses(err error) bool {
 	var answer *StatusError
-	return errors.As(err, &answer) && answer.Status == status
+	if !errors.As(err, &answer) {
+		return false
+	}
+	return answer.Status == 400 || answer.Status == 404 && answer.Object && answer.Message != "Not Found"
 }
 
 func (c *Client) serves(ctx context.Context, name string) (Model, bool) {

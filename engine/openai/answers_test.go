@@ -22,7 +22,7 @@ var readers = map[string]func([]byte) error{
 	"tokens":  func(text []byte) error { _, err := appendTokens(nil, text); return err },
 	"metrics": func(text []byte) error { _, err := parseMetrics(text, engine.Rank{}); return err },
 	"member":  func(text []byte) error { hasMember(text, "tp_size"); return nil },
-	"error":   func(text []byte) error { errorMessage(text); return nil },
+	"error":   func(text []byte) error { statusError(400, text); return nil },
 }
 
 // allowed is what reading an answer of that many bytes may allocate.

@@ -17,6 +17,7 @@ var ErrUnsupported = errors.New("openai: not offered by the engine")
 type StatusError struct {
 	Status  int
 	Message string // the engine's own words, at most 200 bytes of them; may be empty
+	Object  bool   // the words stand in an error object: what serves the path has answered, not what serves HTTP
 }
 
 func (e *StatusError) Error() string {
@@ -124,7 +125,7 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte, limi
 	defer resp.Close()
 	text, err := readAll(resp, limit)
 	if err == nil && resp.Status() != 200 {
-		err = &StatusError{Status: resp.Status(), Message: errorMessage(text)}
+		err = statusError(resp.Status(), text)
 	}
 	if err != nil {
 		return nil, err
@@ -144,8 +145,8 @@ func readAll(resp engine.Response, limit int) (body []byte, err error) {
 	return body, err
 }
 
-// errorMessage finds what an error body says: engines nest it in "error", or not, or send plain text.
-func errorMessage(body []byte) string {
+// statusError reads what the body of an error says: engines nest it in "error", or not, or send plain text.
+func statusError(status int, body []byte) *StatusError {
 	var said struct {
 		Error struct {
 			Message string `json:"message"`
@@ -154,7 +155,7 @@ func errorMessage(body []byte) string {
 	}
 	if readAnswer(body, &said) == nil {
 		message := said.Error.Message + said.Message
-		return message[:min(len(message), maxMessage)]
+		return &StatusError{status, message[:min(len(message), maxMessage)], message != ""}
 	}
-	return string(body[:min(len(body), maxMessage)])
+	return &StatusError{Status: status, Message: string(body[:min(len(body), maxMessage)])}
 }

@@ -157,6 +157,7 @@ func TestAnAnswerOverItsBoundIsCutOff(t *testing.T) {
 func TestLoadingAnAdapterEndsWithItServedOrAnError(t *testing.T) {
 	const refusal = `400 {"object":"error",` +
 		`"message":"The lora adapter 'a' has already been loaded.","type":"InvalidUserInput","code":400}`
+	const missing = `404 {"error":{"message":"No adapter found for '/m/a'","type":"NotFoundError","code":404}}`
 	for name, c := range map[string]struct {
 		kind  string
 		pages map[string]string
@@ -183,12 +184,21 @@ func TestLoadingAnAdapterEndsWithItServedOrAnError(t *testing.T) {
 			ErrAdapter, ""},
 		"refused, list broken": {"vllm", map[string]string{"POST /v1/load_lora_adapter": refusal}, ErrAdapter, ""},
 		"switched off":         {"vllm", nil, ErrUnsupported, ""},
-		"no such thing":        {"llamacpp", nil, ErrUnsupported, ""},
+		"switched off, as FastAPI says": {"vllm",
+			map[string]string{"POST /v1/load_lora_adapter": `404 {"detail":"Not Found"}`}, ErrUnsupported, ""},
+		"switched off, in vLLM's words for it": {"vllm", map[string]string{"POST /v1/load_lora_adapter": `404 {"error":{"message":"Not Found","type":"Not Found","param":null,"code":404}}`}, ErrUnsupported, ""},
+		"no such path": {"vllm", map[string]string{"POST /v1/load_lora_adapter": missing,
+			"GET /v1/models": `{"data":[{"id":"b"}]}`}, ErrAdapter, ""},
+		"no such path, in older words": {"vllm", map[string]string{"POST /v1/load_lora_adapter": `404 {"object":"error","message":"No adapter found for '/m/a'","type":"NotFoundError","code":404}`},
+			ErrAdapter, ""},
+		"no such thing": {"llamacpp", nil, ErrUnsupported, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl, seen := page(t, c.kind, c.pages)
 			if err := cl.LoadAdapter(context.Background(), Adapter{Name: "a", Path: "/m/a"}); !errors.Is(err, c.want) {
 				t.Errorf("got %v", err)
+			} else if errors.Is(err, ErrAdapter) && errors.Is(err, ErrUnsupported) {
+				t.Errorf("it is both: %v", err)
 			}
 			if c.asked != "" && (*seen)[0] != c.asked {
 				t.Errorf("asked %q", *seen)
@@ -208,8 +218,9 @@ func TestUnloadingAnAdapterEndsWithItGoneOrAnError(t *testing.T) {
 			nil},
 		"stays": {map[string]string{"POST /v1/unload_lora_adapter": unknown,
 			"GET /v1/models": `{"data":[{"id":"a"}]}`}, ErrAdapter},
-		"unclear": {map[string]string{"POST /v1/unload_lora_adapter": "400 no"}, ErrAdapter},
-		"broken":  {map[string]string{"POST /v1/unload_lora_adapter": "500 no"}, &StatusError{500, "no"}},
+		"unclear":      {map[string]string{"POST /v1/unload_lora_adapter": "400 no"}, ErrAdapter},
+		"broken":       {map[string]string{"POST /v1/unload_lora_adapter": "500 no"}, &StatusError{Status: 500}},
+		"switched off": {nil, ErrUnsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl, _ := page(t, "vllm", c.pages)
