@@ -51,6 +51,24 @@ func (k *Keeper) Hold(ctx context.Context, ask Ask) (h Hold, atOnce bool, err er
 	return Hold{k, claim}, false, nil
 }
 
+// HoldLoaded returns a hold on an adapter of a replica if it is loaded there; nothing is loaded for it.
+func (k *Keeper) HoldLoaded(host uint16, served string) (Hold, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e, h := k.p.served[served], k.p.host(host)
+	if e == nil || h == nil {
+		return Hold{}, false
+	}
+	if c := h.at(e); c == nil || c.state != loaded {
+		return Hold{}, false
+	}
+	claim, err := k.p.Claim(host, served, 0, time.Now())
+	if err != nil {
+		return Hold{}, false
+	}
+	return Hold{k, claim}, true
+}
+
 // await waits until a claim is granted.
 func (k *Keeper) await(ctx context.Context, claim *Claim, ask Ask) (err error) {
 	if ask.Most > 0 {

@@ -26,7 +26,7 @@ limits: {max_streams: 20000}
 profiles:
   all:
     prepare: [tokenize, block-hashes, prefix-depths]
-    filter: [health, role, adapter, breaker, {concurrency: {max: 65536}}]
+    filter: [health, role, breaker, adapter, {concurrency: {max: 65536}}]
     score: [{cache-affinity: 3}, {least-load: 1}]
     pick: max-score
 specialists:

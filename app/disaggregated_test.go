@@ -18,7 +18,7 @@ const halves = `
 profiles:
   unmoved:
     prepare: [tokenize, block-hashes, prefix-depths, tier-depths]
-    filter: [health, role, adapter, breaker, concurrency]
+    filter: [health, role, breaker, adapter, concurrency]
     score: [{least-work: {recent_weight: 0}}]
     pick: max-score
 auth: {anonymous: true}

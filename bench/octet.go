@@ -98,7 +98,7 @@ func octetFull(binary string) kind {
 const profile = `profiles:
   all:
     prepare: [tokenize, block-hashes, prefix-depths]
-    filter: [health, role, adapter, breaker, {concurrency: {max: 65536}}]
+    filter: [health, role, breaker, adapter, {concurrency: {max: 65536}}]
     score: [{cache-affinity: 3}, {least-load: 1}]
     pick: max-score
 `

@@ -157,7 +157,21 @@ func (x *exchange) lacking(sp *ensemble.Specialist, err error) error {
 	if x.decision.Adapter == "" || sp.Keeper == nil || !errors.As(err, &none) || none.Filter != "adapter" {
 		return err
 	}
-	return sp.Keeper.Nowhere(x.decision.Adapter, sp.Edition(x.decision.Adapter))
+	served := sp.Edition(x.decision.Adapter)
+	if x.tripped(sp, served) {
+		none.Filter, none.Verdict = "breaker", routing.BreakerOpen
+		return none
+	}
+	return sp.Keeper.Nowhere(x.decision.Adapter, served)
+}
+
+// tripped reports whether a replica has the adapter, or would load it, whose breaker admits nothing now.
+func (x *exchange) tripped(sp *ensemble.Specialist, served string) bool {
+	hosts, _ := sp.Keeper.Serving(served, func(h uint16) bool {
+		rep := x.rt.Replicas[h]
+		return rep != nil && rep.Fleet.Available() && !rep.Fleet.Admits()
+	})
+	return len(hosts) > 0
 }
 
 // elsewhere reports whether the second choice may do better after err: on a refusal that another specialist may not

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -50,10 +51,24 @@ func (e *Emulator) loadAdapter(w http.ResponseWriter, r *http.Request) {
 		err = &problem{Code: http.StatusInternalServerError, Type: "InternalServerError",
 			Message: "The lora adapter could not be loaded."}
 	default:
-		err = e.loras.loadAs(b)
+		if err = unfound(b); err == nil {
+			err = e.loras.loadAs(b)
+		}
 	}
 	if fault.Kind == LoadCut {
 		panic(http.ErrAbortHandler)
 	}
 	answerText(w, err, fmt.Sprintf("Success: LoRA adapter '%s' added successfully.", b.Name))
+}
+
+// missing is under which paths nothing is found.
+const missing = "/missing/"
+
+// unfound returns what vLLM answers where there is no adapter at a path; nil if there is one.
+func unfound(b loraBody) error {
+	if !strings.HasPrefix(b.Path, missing) {
+		return nil
+	}
+	return &problem{Code: http.StatusNotFound, Type: "NotFoundError",
+		Message: fmt.Sprintf("Loading lora %s failed: No adapter found for %s", b.Name, b.Path)}
 }

@@ -3,7 +3,6 @@ package decide
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"octet/calibration"
@@ -55,7 +54,7 @@ func (c *Decider) standIn(rt *ensemble.Runtime, r *intake.Request, d *Decision) 
 		if sp = rt.Specialist(sp.Fallback); sp == nil {
 			break
 		}
-		if c.mayAnswer(rt, r, sp.Name) && has(sp, d.Adapter) {
+		if c.mayAnswer(rt, r, sp.Name) && sp.Has(d.Adapter) {
 			d.Verdict = d.InPlace(sp.Name)
 			return nil
 		}
@@ -66,11 +65,6 @@ func (c *Decider) standIn(rt *ensemble.Runtime, r *intake.Request, d *Decision) 
 	}
 	return apierr.New(apierr.BreakerOpen, "",
 		fmt.Sprintf("%s is demoted for its correctness, and no specialist stands in", first.Name))
-}
-
-// has returns true if a specialist has an adapter, or if no adapter is requested.
-func has(sp *ensemble.Specialist, adapter string) bool {
-	return adapter == "" || slices.Contains(sp.Adapters, adapter)
 }
 
 // copyToDemoted makes the shadow of a request the probe that is owed to a demoted specialist. The one

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -105,6 +106,9 @@ func (sp *Specialist) Edition(adapter string) string {
 	}
 	return sp.Keeper.Edition(adapter)
 }
+
+// Has returns true if the specialist has an adapter, or if adapter is "".
+func (sp *Specialist) Has(adapter string) bool { return adapter == "" || slices.Contains(sp.Adapters, adapter) }
 
 // Takes returns true if the specialist's engines take what a body holds beside text.
 func (sp *Specialist) Takes(body *wire.Request) bool { return sp.Images || body.Images() == 0 }

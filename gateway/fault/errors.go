@@ -99,8 +99,11 @@ var grains = []struct {
 
 // LacksAdapter reports whether a request was refused for its adapter: it may be had at another replica.
 func LacksAdapter(err error) bool {
-	var no *adapters.Refusal
-	return errors.As(err, &no) && !errors.Is(no, adapters.ErrLate)
+	if err == nil {
+		return false
+	}
+	no, is := errors.AsType[*adapters.Refusal](err)
+	return is && !errors.Is(no, adapters.ErrLate)
 }
 
 func adapterError(err error) *apierr.Error {

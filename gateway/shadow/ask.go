@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"octet/adapters"
 	"octet/calibration"
 	"octet/engine"
 	"octet/gateway/ensemble"
@@ -34,6 +35,11 @@ func (sh *Shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	}
 	predicted := p.Predicted(rep.Host)
 	p.Release(true)
+	lora, ok := sh.holdAdapter(rep, p.Adapter)
+	if !ok {
+		return calibration.Answer{}, errNoPlace
+	}
+	defer lora.Release()
 	at := place.New(rep.Fleet, rep.Gate, sh.sp.BlockSize)
 	defer at.Release()
 	within := at.Watch(ctx)
@@ -47,14 +53,22 @@ func (sh *Shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	sh.standing.Store(standSent)
 	rep.Shadows.Add(1)
 	defer rep.Shadows.Add(-1)
-	answer, err := sh.call(within, rep, &at)
+	answer, err := sh.call(within, rep, &at, p.Adapter)
 	return answer, at.Cause(err)
+}
+
+// holdAdapter has the replica keep the shadow's adapter. False if it is not loaded there: nothing is loaded for a shadow.
+func (sh *Shadow) holdAdapter(rep *ensemble.Replica, served string) (adapters.Hold, bool) {
+	if served == "" || sh.sp.Keeper == nil {
+		return adapters.Hold{}, true
+	}
+	return sh.sp.Keeper.HoldLoaded(uint16(rep.Host), served)
 }
 
 // choose takes the best replica whose breaker is closed: a shadow is no probe. It serves the weights that are judged:
 // a copy's answer counts for its specialist.
 func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*ensemble.Replica, error) {
-	p.At(sh.sp, "")
+	p.At(sh.sp, sh.sp.Edition(sh.adapter))
 	found, err := p.Make(ctx, sh.rt, sh.request, &plan.Ask{Now: sh.of.Now()})
 	if err == nil {
 		err = p.Check(sh.request)
@@ -74,10 +88,11 @@ func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*ensemble.Replica, 
 	return nil, errNoPlace
 }
 
-// call sends the body and reads the answer, in memory that is bounded.
-func (sh *Shadow) call(ctx context.Context, rep *ensemble.Replica, p *place.Place) (calibration.Answer, error) {
+// call sends the body and reads the answer, in memory that is bounded. served is the adapter's name in the engine.
+func (sh *Shadow) call(ctx context.Context, rep *ensemble.Replica, p *place.Place, served string) (calibration.Answer,
+	error) {
 	r, hop := sh.request, &ensemble.Hop{Replica: rep, Answerer: rep, Last: true, NoUsage: true}
-	upstream.Prepare(hop, r, "", nil)
+	upstream.Prepare(hop, r, served, nil)
 	segments, err := upstream.Segments(hop, r, nil)
 	if err != nil {
 		return calibration.Answer{}, err

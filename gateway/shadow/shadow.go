@@ -11,6 +11,7 @@ import (
 	"octet/gateway/intake"
 	"octet/gateway/receipt"
 	"octet/gateway/stream"
+	"octet/slo"
 )
 
 // priorityShadow is below everything that a client may ask for, so that every request can take a shadow's place.
@@ -22,6 +23,7 @@ type Shadow struct {
 	of       *Shadows
 	rt       *ensemble.Runtime
 	sp       *ensemble.Specialist // that is asked
+	adapter  string               // that it is asked with; "" for none
 	request  *intake.Request      // a copy
 	timer    intake.Timer
 	probe    bool                // owed to a demoted specialist: its answer is judged
@@ -49,14 +51,22 @@ func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decis
 		return nil
 	}
 	sp := rt.Specialist(name)
-	if sp == nil || !r.Tenant.Permits(name) || !sp.AllowsShadow(name == d.Probe) || !a.enter(rt, sp) {
+	if sp == nil || !r.Tenant.Permits(name) || !sp.AllowsShadow(name == d.Probe) {
+		return nil
+	}
+	adapter, ok := a.adapterOf(sp, d)
+	if !ok {
+		a.Metrics.Shadow(name, "adapter")
+		return nil
+	}
+	if !a.enter(rt, sp) {
 		return nil
 	}
 	asked := a.Now()
 	sh := &Shadow{
-		of: a, rt: rt, sp: sp, request: r.Copy(priorityShadow, asked), probe: name == d.Probe,
+		of: a, rt: rt, sp: sp, adapter: adapter, request: r.Copy(priorityShadow, asked), probe: name == d.Probe,
 		timer:   intake.StartTimer(asked, func(t time.Time) time.Duration { return a.Now().Sub(t) }),
-		example: exampleFor(rt, sp, d, draft), review: calibration.RulesFor(d.Intent, rt.Shadow.Tolerance),
+		example: exampleFor(rt, rt.Lane(name, adapter), d, draft), review: calibration.RulesFor(d.Intent, rt.Shadow.Tolerance),
 		primary: make(chan calibration.Answer, 1),
 	}
 	answer.Transcript.Keep(rt.Shadow.AnswerBytes)
@@ -64,16 +74,30 @@ func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decis
 	return sh
 }
 
-// exampleFor is what is known of the example before there is an answer.
-func exampleFor(rt *ensemble.Runtime, sp *ensemble.Specialist, d *decide.Decision,
+// adapterOf returns the adapter that a shadow asks sp with: the request's, but where sp is asked because that adapter is
+// on probation, to compare with. False if sp has no such adapter, or if its answer would tell of an adapter on probation
+// where a demoted specialist is probed: then there is no shadow.
+func (a *Shadows) adapterOf(sp *ensemble.Specialist, d *decide.Decision) (string, bool) {
+	p, own := a.Audit.Verdicts.Probation, slo.Entrant{Specialist: sp.Name}
+	with := slo.Entrant{Specialist: sp.Name, Adapter: d.Adapter}
+	switch {
+	case d.ShadowCause == calibration.ByProbation && sp.Name == d.Specialist:
+		return "", true
+	case sp.Name == d.Probe && p != nil && p.Fresh(with) && !p.Fresh(own):
+		return "", false
+	}
+	return d.Adapter, sp.Has(d.Adapter)
+}
+
+// exampleFor is what is known of the example before there is an answer of the shadow's lane.
+func exampleFor(rt *ensemble.Runtime, shadow calibration.Lane, d *decide.Decision,
 	draft *receipt.Draft) calibration.Example {
 	v, said := &d.Verdict, draft.Decision()
 	return calibration.Example{
 		Receipt: draft.ID(), Intent: v.Intent, RoutedBy: said.RoutedBy, Confidence: said.Confidence,
 		Probabilities: said.Probabilities,
-		Primary:       rt.Lane(v.Specialist, v.Adapter),
-		Shadow:        calibration.Lane{Specialist: sp.Name, Version: sp.Version},
-		Threshold:     v.ShadowThreshold, Cause: d.ShadowCause,
+		Primary:       rt.Lane(v.Specialist, v.Adapter), Shadow: shadow,
+		Threshold: v.ShadowThreshold, Cause: d.ShadowCause,
 	}
 }
 

@@ -56,7 +56,7 @@ func TestFiltersTogetherRemoveWhomEachWould(t *testing.T) {
 		role := routing.Role(draw.IntN(4))
 		p := w.build(routing.ProfileSpec{Name: "p", Role: role, Pick: routing.PluginSpec{Name: "max-score"},
 			Filter: []routing.PluginSpec{
-				{Name: "health"}, {Name: "role"}, {Name: "adapter"}, {Name: "breaker"},
+				{Name: "health"}, {Name: "role"}, {Name: "breaker"}, {Name: "adapter"},
 				{Name: "concurrency", Params: map[string]any{"max": 3}}}})
 		c := w.request(routing.Facts{})
 		c.EnableTrace(nil)

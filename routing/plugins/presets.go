@@ -93,7 +93,7 @@ func Preset(name string) (routing.ProfileSpec, bool) {
 	}
 	spec := presets[at]
 	spec.Prepare, spec.Score = slices.Clone(spec.Prepare), slices.Clone(spec.Score)
-	spec.Filter = specs("health", "role", "adapter", "breaker", "concurrency")
+	spec.Filter = specs("health", "role", "breaker", "adapter", "concurrency")
 	if spec.Pick.Name == "" {
 		spec.Pick.Name = "max-score"
 	}

@@ -1,0 +1,93 @@
+package app_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"octet/adapters"
+	"octet/routing/fleet"
+)
+
+const askA = `{"model":"open:a","max_tokens":3,"messages":[{"role":"user","content":"x"}]}`
+
+// viewOf returns what /admin/state says of an adapter on a replica.
+func (w *world) viewOf(replica, adapter string) adapters.View {
+	for _, v := range w.views()[replica] {
+		if v.Adapter == adapter {
+			return v
+		}
+	}
+	return adapters.View{}
+}
+
+// An adapter with nothing at its path is refused by its engines, with their words; the engines go on to load others, and
+// what works keeps its places.
+func TestABadPathCostsNoOtherAdapter(t *testing.T) {
+	const good = "{name: b, path: /b, replicas: 1}, {name: c, path: /c, replicas: 1}, " +
+		"{name: d, path: /d, replicas: 1}, {name: e, path: /e, replicas: 1}"
+	w := newWorld(t, withAdapters(good+", {name: a, path: /missing/a, replicas: 1}"), lorasEngines())
+	all := func() bool {
+		for _, name := range []string{"b", "c", "d", "e"} {
+			if !w.has("open-0", name) && !w.has("open-1", name) {
+				return false
+			}
+		}
+		return true
+	}
+	eventually(t, "all that work are loaded", all)
+	for range 4 {
+		resp, body := w.Post("/v1/chat/completions", askA)
+		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" ||
+			!strings.Contains(string(body), "No adapter found") {
+			t.Errorf("status %d: %s", resp.StatusCode, body)
+		}
+		eventually(t, "all that work are loaded again", all)
+	}
+	shown := w.viewOf("open-0", "a").Error + w.viewOf("open-1", "a").Error
+	if !strings.Contains(shown, "No adapter found") || strings.Contains(shown, "does not load") {
+		t.Errorf("/admin/state says %q", shown)
+	}
+	for _, name := range []string{"b", "c", "d", "e"} {
+		resp, body := w.Post("/v1/chat/completions", strings.ReplaceAll(askA, "open:a", "open:"+name))
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: status %d: %s", name, resp.StatusCode, body)
+		}
+	}
+	eventually(t, "ledgers at their baseline", w.Quiet)
+}
+
+// Where the breaker of the only replica that has an adapter is open, another loads it. Where no other can, the answer
+// says that a breaker is open.
+func TestAnAdapterBehindAnOpenBreakerIsLoadedElsewhere(t *testing.T) {
+	for _, loads := range []bool{true, false} {
+		engines := lorasEngines()
+		yaml := withAdapters("{name: a, path: /a, replicas: 1}")
+		if !loads {
+			engines[0].Adapters = []string{"a"}
+			yaml = withAdapters("{name: a}")
+		}
+		w := newWorld(t, yaml, engines, "fleet.breaker.failures=1", "fleet.breaker.open_for=1m")
+		eventually(t, "one has it", func() bool { return w.has("open-0", "a") != w.has("open-1", "a") })
+		eventually(t, "it is known", func() bool {
+			return adapterLoaded(w.viewOf("open-0", "a")) || adapterLoaded(w.viewOf("open-1", "a"))
+		})
+		holder, other := "open-0", "open-1"
+		if w.has("open-1", "a") {
+			holder, other = other, holder
+		}
+		p, err := w.Replica(holder).Fleet.Take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Settle(fleet.Failed)
+		resp, body := w.Post("/v1/chat/completions", askA)
+		if loads && (resp.StatusCode != http.StatusOK || !w.has(other, "a")) {
+			t.Errorf("status %d: %s", resp.StatusCode, body)
+		}
+		if !loads && (resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "breaker_open")) {
+			t.Errorf("status %d: %s", resp.StatusCode, body)
+		}
+		w.Close()
+	}
+}
