@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -55,8 +56,8 @@ func (r *repairs) look(ctx context.Context) {
 		}
 	}
 	for id := range stale.All() {
-		if r.config.ResyncPath != "" && !time.Now().Before(r.engine[id]) {
-			r.engine[id] = time.Now().Add(r.f.repair(ctx, id, r.config.ResyncPath))
+		if again, asked := r.engine[id]; r.config.ResyncPath != "" && !time.Now().Before(again) {
+			r.engine[id] = time.Now().Add(r.f.repair(ctx, id, r.config.ResyncPath, loudAtFirst(asked)))
 		}
 	}
 	r.askPeer(ctx, r.f.index.Stale())
@@ -67,12 +68,14 @@ func (r *repairs) askPeer(ctx context.Context, stale index.HostBitmap) {
 	if r.config.Snapshot.Peer == "" {
 		return
 	}
-	wanted := map[string]bool{}
+	wanted, askedAll := map[string]bool{}, true
 	for id := range stale.All() {
+		again, asked := r.peer[id]
 		rep, ok := r.f.replicaAt(id)
-		if !ok || time.Now().Before(r.peer[id]) {
+		if !ok || time.Now().Before(again) {
 			continue
 		}
+		askedAll = askedAll && asked
 		wanted[rep.Name], r.peer[id] = true, time.Now().Add(resyncAgain)
 	}
 	if len(wanted) == 0 {
@@ -81,7 +84,7 @@ func (r *repairs) askPeer(ctx context.Context, stale index.HostBitmap) {
 	n, err := r.f.fetchMissed(ctx, r.config.Snapshot, wanted)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		r.f.log.Warn("index: replicas are stale and the peer does not say what it knows of them",
+		r.f.log.Log(ctx, loudAtFirst(askedAll), "index: replicas are stale and the peer does not say what it knows of them",
 			"peer", r.config.Snapshot.Peer, "replicas", len(wanted), "error", err)
 	case n > 0:
 		r.f.log.Info("index: the peer told what it knows of stale replicas", "peer", r.config.Snapshot.Peer,
@@ -100,8 +103,18 @@ func (f *Fabric) fetchMissed(ctx context.Context, c config.Snapshot, wanted map[
 	})
 }
 
-// repair tries to bring one replica up to date, and returns when to try again should it still be stale.
-func (f *Fabric) repair(ctx context.Context, id index.HostID, path string) time.Duration {
+// loudAtFirst is the level at which it is told that a replica stays stale: an engine that does not say what it holds is
+// asked every few seconds, for as long as that may take.
+func loudAtFirst(asked bool) slog.Level {
+	if asked {
+		return slog.LevelDebug
+	}
+	return slog.LevelWarn
+}
+
+// repair tries to bring one replica up to date, and returns when to try again should it still be stale. That it could
+// not is told at level.
+func (f *Fabric) repair(ctx context.Context, id index.HostID, path string, level slog.Level) time.Duration {
 	rep, ok := f.replicaAt(id)
 	if !ok {
 		return resyncAgain
@@ -114,7 +127,8 @@ func (f *Fabric) repair(ctx context.Context, id index.HostID, path string) time.
 	case errors.Is(err, errNoSnapshot):
 		return resyncNever
 	case ctx.Err() == nil:
-		f.log.Warn("index: the replica is stale and does not say what it holds", "replica", rep.Name, "error", err)
+		f.log.Log(ctx, level, "index: the replica is stale and does not say what it holds", "replica", rep.Name,
+			"error", err)
 	}
 	return resyncAgain
 }

@@ -107,8 +107,18 @@ func (sp *Specialist) Edition(adapter string) string {
 	return sp.Keeper.Edition(adapter)
 }
 
+// HoldLoaded has a replica keep an adapter that is served by a name, until Release. False if it is not loaded there.
+func (sp *Specialist) HoldLoaded(rep *Replica, served string) (adapters.Hold, bool) {
+	if served == "" || sp.Keeper == nil {
+		return adapters.Hold{}, true
+	}
+	return sp.Keeper.HoldLoaded(uint16(rep.Host), served)
+}
+
 // Has returns true if the specialist has an adapter, or if adapter is "".
-func (sp *Specialist) Has(adapter string) bool { return adapter == "" || slices.Contains(sp.Adapters, adapter) }
+func (sp *Specialist) Has(adapter string) bool {
+	return adapter == "" || slices.Contains(sp.Adapters, adapter)
+}
 
 // Takes returns true if the specialist's engines take what a body holds beside text.
 func (sp *Specialist) Takes(body *wire.Request) bool { return sp.Images || body.Images() == 0 }

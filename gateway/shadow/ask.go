@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"octet/adapters"
 	"octet/calibration"
 	"octet/engine"
 	"octet/gateway/ensemble"
@@ -35,7 +34,7 @@ func (sh *Shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	}
 	predicted := p.Predicted(rep.Host)
 	p.Release(true)
-	lora, ok := sh.holdAdapter(rep, p.Adapter)
+	lora, ok := sh.sp.HoldLoaded(rep, p.Adapter) // nothing is loaded for a shadow
 	if !ok {
 		return calibration.Answer{}, errNoPlace
 	}
@@ -55,14 +54,6 @@ func (sh *Shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	defer rep.Shadows.Add(-1)
 	answer, err := sh.call(within, rep, &at, p.Adapter)
 	return answer, at.Cause(err)
-}
-
-// holdAdapter has the replica keep the shadow's adapter. False if it is not loaded there: nothing is loaded for a shadow.
-func (sh *Shadow) holdAdapter(rep *ensemble.Replica, served string) (adapters.Hold, bool) {
-	if served == "" || sh.sp.Keeper == nil {
-		return adapters.Hold{}, true
-	}
-	return sh.sp.Keeper.HoldLoaded(uint16(rep.Host), served)
 }
 
 // choose takes the best replica whose breaker is closed: a shadow is no probe. It serves the weights that are judged:
