@@ -105,7 +105,8 @@ func (s seat) below(o seat) bool {
 	return s.draw < o.draw
 }
 
-// seat returns what h offers to e. False if nothing of h could ever go, or is to go for one that engines refused lately.
+// seat returns what h offers to e. False if nothing of h could ever go, or is to go for one that engines refused
+// lately.
 func (p *Placement) seat(h *host, e *edition, now time.Time) (seat, bool) {
 	if free := p.room(h); free > 0 {
 		return seat{kind: 2, draw: draw(e.served, h.id, free)}, true
@@ -133,7 +134,8 @@ func (p *Placement) seat(h *host, e *edition, now time.Time) (seat, bool) {
 		}
 		return 0
 	})
-	return seat{kind: 1, worth: idle[coming], draw: draw(e.served, h.id, 1)}, !refused || idle[coming].class < needed
+	can := !refused || idle[coming].class < needed
+	return seat{kind: 1, worth: idle[coming], draw: draw(e.served, h.id, 1)}, can
 }
 
 // draw is a host's number in the lottery for an adapter: the highest wins, so that each host wins in proportion to its

@@ -124,8 +124,8 @@ func TestEditionsAreFoundAgain(t *testing.T) {
 	}
 }
 
-// What another gateway, or one before this, has loaded under a name of our own is unloaded once it is not used: an edition
-// that is not declared any more. Other names are left alone, and one that is declared again is taken as it is.
+// What another gateway, or one before this, has loaded under a name of our own is unloaded once it is not used: an
+// edition that is not declared any more. Other names are left alone, and one that is declared again is taken as it is.
 func TestAnEditionThatIsNotWantedGoes(t *testing.T) {
 	r := adapters.Rules{Calm: time.Minute}
 	two := []adapters.Adapter{{Name: "a", Path: "/2", Replicas: 1}}

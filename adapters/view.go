@@ -33,7 +33,8 @@ func (p *Placement) Views(id uint16, now time.Time) []View {
 	for _, c := range h.copies {
 		v := View{Adapter: c.e.Name, Version: c.e.Version, Served: c.e.served, State: stateNames[c.state],
 			InForce: p.force[c.e.Name] == c.e, Confirmed: c.confirmed, Tier: c.tier(), Requests: c.users,
-			Waiting: len(c.waiting), ForMs: now.Sub(c.since).Milliseconds(), Failures: c.failures + c.stays, Error: c.failure}
+			Waiting: len(c.waiting), ForMs: now.Sub(c.since).Milliseconds(), Failures: c.failures + c.stays,
+			Error: c.failure}
 		if c.since.IsZero() {
 			v.ForMs = 0
 		}

@@ -21,8 +21,8 @@ func (w *world) viewOf(replica, adapter string) adapters.View {
 	return adapters.View{}
 }
 
-// An adapter with nothing at its path is refused by its engines, with their words; the engines go on to load others, and
-// what works keeps its places.
+// An adapter with nothing at its path is refused by its engines, with their words; the engines go on to load others,
+// and what works keeps its places.
 func TestABadPathCostsNoOtherAdapter(t *testing.T) {
 	const good = "{name: b, path: /b, replicas: 1}, {name: c, path: /c, replicas: 1}, " +
 		"{name: d, path: /d, replicas: 1}, {name: e, path: /e, replicas: 1}"
@@ -85,7 +85,8 @@ func TestAnAdapterBehindAnOpenBreakerIsLoadedElsewhere(t *testing.T) {
 		if loads && (resp.StatusCode != http.StatusOK || !w.has(other, "a")) {
 			t.Errorf("status %d: %s", resp.StatusCode, body)
 		}
-		if !loads && (resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "breaker_open")) {
+		if !loads && (resp.StatusCode != http.StatusServiceUnavailable ||
+			!strings.Contains(string(body), "breaker_open")) {
 			t.Errorf("status %d: %s", resp.StatusCode, body)
 		}
 		w.Close()

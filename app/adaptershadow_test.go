@@ -27,7 +27,8 @@ func TestAShadowKeepsTheAdapter(t *testing.T) {
 			t.Fatalf("status %d from %s: %s", resp.StatusCode, resp.Header.Get("X-Specialist"), body)
 		}
 		const without = `octet_shadows_total{outcome="adapter",specialist="systems"} 1`
-		if got := resp.Header.Get("X-Shadow"); has != (got == "systems") || has == strings.Contains(w.Metrics(), without) {
+		got := resp.Header.Get("X-Shadow")
+		if has != (got == "systems") || has == strings.Contains(w.Metrics(), without) {
 			t.Errorf("X-Shadow %q, %s", got, lines(w.Metrics(), "octet_shadows_total"))
 		}
 		if has {

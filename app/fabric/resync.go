@@ -84,7 +84,8 @@ func (r *repairs) askPeer(ctx context.Context, stale index.HostBitmap) {
 	n, err := r.f.fetchMissed(ctx, r.config.Snapshot, wanted)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		r.f.log.Log(ctx, loudAtFirst(askedAll), "index: replicas are stale and the peer does not say what it knows of them",
+		r.f.log.Log(ctx, loudAtFirst(askedAll),
+			"index: replicas are stale and the peer does not say what it knows of them",
 			"peer", r.config.Snapshot.Peer, "replicas", len(wanted), "error", err)
 	case n > 0:
 		r.f.log.Info("index: the peer told what it knows of stale replicas", "peer", r.config.Snapshot.Peer,

@@ -37,7 +37,7 @@ router: {detectors: false, fallback: alpha, classifier: {viable: 0.15}}
 intents:
   review: {shadow_threshold: 0.85, divert_threshold: 0.40}
 shadow: {max_concurrent: 16, timeout: 3s}
-profiles: {shaded: {filter: [health, role, breaker, adapter], score: [{least-load: 1}], pick: max-score}}
+profiles: {shaded: {filter: [health, role, adapter, breaker], score: [{least-load: 1}], pick: max-score}}
 specialists:
   - name: alpha
     tokenizer: builtin

@@ -62,8 +62,9 @@ func (c *Client) tell(ctx context.Context, path string, order map[string]string)
 	return nil
 }
 
-// refuses reports whether err is an engine's answer about the adapter itself. vLLM says with a 404 that it finds no such
-// adapter; where it was started without loading at run time there is nothing at the path, and its HTTP server says so.
+// refuses reports whether err is an engine's answer about the adapter itself. vLLM says with a 404 that it finds no
+// such adapter; where it was started without loading at run time there is nothing at the path, and its HTTP
+// server says so.
 func refuses(err error) bool {
 	var answer *StatusError
 	if !errors.As(err, &answer) {

@@ -157,6 +157,8 @@ func TestAnAnswerOverItsBoundIsCutOff(t *testing.T) {
 func TestLoadingAnAdapterEndsWithItServedOrAnError(t *testing.T) {
 	const refusal = `400 {"object":"error",` +
 		`"message":"The lora adapter 'a' has already been loaded.","type":"InvalidUserInput","code":400}`
+	const nothing = `404 {"error":{"message":"Not Found","type":"Not Found","param":null,"code":404}}`
+	const older = `404 {"object":"error","message":"No adapter found for '/m/a'","type":"NotFoundError","code":404}`
 	const missing = `404 {"error":{"message":"No adapter found for '/m/a'","type":"NotFoundError","code":404}}`
 	for name, c := range map[string]struct {
 		kind  string
@@ -186,10 +188,10 @@ func TestLoadingAnAdapterEndsWithItServedOrAnError(t *testing.T) {
 		"switched off":         {"vllm", nil, ErrUnsupported, ""},
 		"switched off, as FastAPI says": {"vllm",
 			map[string]string{"POST /v1/load_lora_adapter": `404 {"detail":"Not Found"}`}, ErrUnsupported, ""},
-		"switched off, in vLLM's words for it": {"vllm", map[string]string{"POST /v1/load_lora_adapter": `404 {"error":{"message":"Not Found","type":"Not Found","param":null,"code":404}}`}, ErrUnsupported, ""},
+		"switched off, in vLLM's words for it": {"vllm", map[string]string{"POST /v1/load_lora_adapter": nothing}, ErrUnsupported, ""},
 		"no such path": {"vllm", map[string]string{"POST /v1/load_lora_adapter": missing,
 			"GET /v1/models": `{"data":[{"id":"b"}]}`}, ErrAdapter, ""},
-		"no such path, in older words": {"vllm", map[string]string{"POST /v1/load_lora_adapter": `404 {"object":"error","message":"No adapter found for '/m/a'","type":"NotFoundError","code":404}`},
+		"no such path, in older words": {"vllm", map[string]string{"POST /v1/load_lora_adapter": older},
 			ErrAdapter, ""},
 		"no such thing": {"llamacpp", nil, ErrUnsupported, ""},
 	} {

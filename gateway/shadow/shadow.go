@@ -66,7 +66,8 @@ func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decis
 	sh := &Shadow{
 		of: a, rt: rt, sp: sp, adapter: adapter, request: r.Copy(priorityShadow, asked), probe: name == d.Probe,
 		timer:   intake.StartTimer(asked, func(t time.Time) time.Duration { return a.Now().Sub(t) }),
-		example: exampleFor(rt, rt.Lane(name, adapter), d, draft), review: calibration.RulesFor(d.Intent, rt.Shadow.Tolerance),
+		example: exampleFor(rt, rt.Lane(name, adapter), d, draft),
+		review:  calibration.RulesFor(d.Intent, rt.Shadow.Tolerance),
 		primary: make(chan calibration.Answer, 1),
 	}
 	answer.Transcript.Keep(rt.Shadow.AnswerBytes)
@@ -74,9 +75,9 @@ func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decis
 	return sh
 }
 
-// adapterOf returns the adapter that a shadow asks sp with: the request's, but where sp is asked because that adapter is
-// on probation, to compare with. False if sp has no such adapter, or if its answer would tell of an adapter on probation
-// where a demoted specialist is probed: then there is no shadow.
+// adapterOf returns the adapter that a shadow asks sp with: the request's, but where sp is asked because that adapter
+// is on probation, to compare with. False if sp has no such adapter, or if its answer would tell of an adapter on
+// probation where a demoted specialist is probed: then there is no shadow.
 func (a *Shadows) adapterOf(sp *ensemble.Specialist, d *decide.Decision) (string, bool) {
 	p, own := a.Audit.Verdicts.Probation, slo.Entrant{Specialist: sp.Name}
 	with := slo.Entrant{Specialist: sp.Name, Adapter: d.Adapter}
