@@ -139,7 +139,7 @@ func (p *Placement) victim(h *host, want *placed, now time.Time) *placed {
 // yields reports whether an adapter of that worth may go for one that the Placement wants.
 func (p *Placement) yields(v worth, e *edition, why purpose, now time.Time) bool {
 	switch why {
-	case none, toFill:
+	case none, toFill, toRestore:
 		return false
 	case toReplace:
 		return true

@@ -116,8 +116,8 @@ func (w *world) knows(e *rankedEngine) {
 		host := w.Replica(name).Host
 		eventually(w.T, name+" is known exactly", func() bool {
 			state, s := w.App.Fabric().Index().Host(host), rank.State()
-			return (state.Blocks == s.Cached || e.cleared[r]) && state.LastSeq+1 >= s.Seq && state.Epoch != 0 && !state.Stale &&
-				w.App.Fabric().Trust(host) == belief.Exact
+			return (state.Blocks == s.Cached || e.cleared[r]) && state.LastSeq+1 >= s.Seq &&
+				state.Epoch != 0 && !state.Stale && w.App.Fabric().Trust(host) == belief.Exact
 		})
 	}
 }
@@ -153,8 +153,8 @@ func delivered(e *rankedEngine, rank int) int { return int(e.All()[rank].Stats()
 // rank delivers, and a rank's cache that is cleared is that rank's alone.
 func TestRanksBehindOneURLAreRoutedByPrefix(t *testing.T) {
 	w, e := ranked(t)
-	subjects := []string{"a segfault in the parser", "a race in the pool", "an overflow of the stack", "a leak of files",
-		"a deadlock of locks", "a use after free"}
+	subjects := []string{"a segfault in the parser", "a race in the pool", "an overflow of the stack",
+		"a leak of files", "a deadlock of locks", "a use after free"}
 	ranks, replicas := map[string]int{}, map[int]string{}
 	for i, about := range subjects {
 		other := w.Replica(fmt.Sprint("debug-0-r", 1-i%2)).Fleet

@@ -132,8 +132,8 @@ func (s *Specialist) complete(rep *Replica, source string) {
 	rep.derive(s)
 }
 
-// foundName is the name of a replica that has none, of so many bytes at most: the same for the same URL, whatever else is
-// found.
+// foundName is the name of a replica that has none, of so many bytes at most: the same for the same URL, whatever else
+// is found.
 func foundName(specialist, at string, most int) string {
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" {

@@ -115,10 +115,10 @@ func (c *cell) auditModel(a *answer, h heard) {
 		c.t.Errorf("%s: its shadow at %s has priority %d", h.id, h.engine, h.priority)
 	}
 	want := sp
-	if answers && r.Decision.Adapter != "" && sp == r.Decision.Specialist {
-		want = r.Decision.Adapter
+	if r.Decision.Adapter != "" && (!answers || sp == r.Decision.Specialist) {
+		want = r.Decision.Adapter // a shadow keeps it, or is none
 	}
-	if h.model != want && !(h.model == sp && r.Decision.Shadow == sp) {
+	if h.model != want {
 		c.t.Errorf("%s: %s is asked for %q, not for %q", h.id, h.engine, h.model, want)
 	}
 }

@@ -81,7 +81,8 @@ func TestARankIsAskedByHeaderOrBody(t *testing.T) {
 	}
 	for _, bad := range []string{"3", "-1", "x", "99999999999999999999"} {
 		code, body := say(t, "POST", url+"/v1/completions", bad, "{"+prompt+"}")
-		if code != 400 || !strings.Contains(body, `"BadRequestError"`) || !strings.Contains(body, "out of range [0, 3)") {
+		if code != 400 || !strings.Contains(body, `"BadRequestError"`) ||
+			!strings.Contains(body, "out of range [0, 3)") {
 			t.Errorf("rank %s: %d %s", bad, code, body)
 		}
 	}
@@ -109,7 +110,8 @@ func TestARankIsAskedByHeaderOrBody(t *testing.T) {
 			t.Errorf("rank %d of an engine that sleeps: %d", i, code)
 		}
 	}
-	if code, state := say(t, "GET", url+"/admin/state", "2", ""); code != 200 || !strings.Contains(state, "debug-0-r2") {
+	code, state := say(t, "GET", url+"/admin/state", "2", "")
+	if code != 200 || !strings.Contains(state, "debug-0-r2") {
 		t.Errorf("%d %s", code, state)
 	}
 }

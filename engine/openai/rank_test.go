@@ -35,7 +35,8 @@ func TestARankIsReadByItsOwnSeries(t *testing.T) {
 		usage           float64
 		has, hasNot     Field
 	}{
-		"all":          {rankPage, nil, 58, 190, 0.5, HasRunning | HasWaiting | HasKVUsage | HasBlocks | HasAdapters, 0},
+		"all": {rankPage, nil, 58, 190, 0.5,
+			HasRunning | HasWaiting | HasKVUsage | HasBlocks | HasAdapters, 0},
 		"the first":    {rankPage, &zero, 3, 100, 0.25, HasRunning | HasKVUsage | HasBlocks | HasAdapters, HasWaiting},
 		"the second":   {rankPage, &one, 5, 90, 0.75, HasRunning | HasKVUsage | HasBlocks | HasAdapters, HasWaiting},
 		"one too many": {rankPage, &two, 0, 0, 0, HasAdapters, HasRunning | HasKVUsage | HasBlocks | HasWaiting},

@@ -19,8 +19,8 @@ type span struct {
 // spanLength is how long a value is that is noted, in bytes: below it, reading it is as fast as finding its span.
 const spanLength = 128
 
-// NewSpans checks b as Check does, and notes its long values. b must not change while the spans are in use. The error is
-// an *Error.
+// NewSpans checks b as Check does, and notes its long values. b must not change while the spans are in use. The error
+// is an *Error.
 func NewSpans(b []byte, depth int) (*Spans, error) {
 	s := &Spans{text: b}
 	s.all = s.room[:0]

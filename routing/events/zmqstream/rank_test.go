@@ -49,7 +49,8 @@ func TestABatchOfAnotherRankIsLeftOut(t *testing.T) {
 	}{
 		"its own": {1, &one, true}, "another": {0, &one, false}, "any": {5, nil, true},
 	} {
-		p, err := NewPublisher(PublisherConfig{Endpoint: "tcp://127.0.0.1:0", Replay: "tcp://127.0.0.1:0", Rank: row.says})
+		const free = "tcp://127.0.0.1:0"
+		p, err := NewPublisher(PublisherConfig{Endpoint: free, Replay: free, Rank: row.says})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,8 @@ func TestABatchOfAnotherRankIsLeftOut(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- c.Consume(ctx, in.feed) }()
-		chain := events.Event{Kind: events.Registered, Root: true, Hashes: []uint64{1, 2}, Tokens: ids(1, 8), BlockSize: 4}
+		chain := events.Event{Kind: events.Registered, Root: true, Hashes: []uint64{1, 2}, Tokens: ids(1, 8),
+			BlockSize: 4}
 		if err := p.Publish(ctx, events.Batch{Replica: "debug-0", Epoch: 1, Seq: 1, At: time.Now(),
 			Events: []events.Event{chain}}); err != nil {
 			t.Fatal(err)
@@ -77,7 +79,7 @@ func TestABatchOfAnotherRankIsLeftOut(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 		cancel()
-		<-ended //nolint:errcheck // the test has ended it
+		<-ended
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
