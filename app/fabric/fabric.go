@@ -57,6 +57,7 @@ type Config struct {
 	Differ  func() index.HostBitmap // replicas whose engines tokenize otherwise than the gateway
 	Cleared func(index.HostID)      // called when a replica's cache is empty
 	Lives   Lives                   // nil if it does not matter
+	Guard   *dialing.Guard          // of connections to engines and peers; nil lets no link-local address through
 }
 
 // Lives is told of replicas' lives, as far as their events tell.
@@ -77,7 +78,7 @@ func New(c Config) (*Fabric, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fabric{log: c.Log, index: x, guesses: guesses, lives: c.Lives, web: newWeb()}
+	f := &Fabric{log: c.Log, index: x, guesses: guesses, lives: c.Lives, web: newWeb(c.Guard)}
 	f.beliefs = belief.New(belief.Config{Index: x, Guesses: guesses, TTL: c.Events.Approximate.PredictTTL,
 		Differ: c.Differ, Cleared: c.Cleared, Patience: func() time.Duration { return f.waits.Load().trustFor }})
 	f.present.Store(&map[string]Replica{})
@@ -89,7 +90,7 @@ func New(c Config) (*Fabric, error) {
 	if c.Lives != nil {
 		f.feed.Tell(c.Lives)
 	}
-	f.sockets = &sockets{feed: f.feed, log: c.Log, open: map[string]*socket{}}
+	f.sockets = &sockets{feed: f.feed, log: c.Log, guard: c.Guard, open: map[string]*socket{}}
 	return f, nil
 }
 
@@ -103,10 +104,10 @@ func newIndex(kind string, c index.Config) (index.Indexer, error) {
 
 // newWeb returns the client that asks engines and peers for snapshots. It follows no redirect: one would carry the key
 // to where the configuration does not point.
-func newWeb() *http.Client {
+func newWeb(guard *dialing.Guard) *http.Client {
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
-		DialContext: (&net.Dialer{Control: dialing.Control}).DialContext}, CheckRedirect: stay}
+		DialContext: (&net.Dialer{Control: guard.Control}).DialContext}, CheckRedirect: stay}
 }
 
 // Index returns the index of known blocks.

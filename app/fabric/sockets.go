@@ -4,8 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
+	"syscall"
 
 	"octet/config"
+	"octet/internal/dialing"
 	"octet/routing/events"
 	"octet/routing/events/zmqstream"
 	"octet/routing/index"
@@ -13,8 +16,9 @@ import (
 
 // sockets are the consumers of engines' own event sockets, one a replica.
 type sockets struct {
-	feed *events.Feed
-	log  *slog.Logger
+	feed  *events.Feed
+	log   *slog.Logger
+	guard *dialing.Guard
 
 	mu   sync.Mutex
 	ctx  context.Context    // of all consumers; nil before start; guarded by mu
@@ -73,7 +77,7 @@ func (s *sockets) follow(staying map[string]Replica) {
 		c, err := zmqstream.NewConsumer(zmqstream.Config{
 			Replica: name, Rank: r.Rank,
 			Endpoint: r.Events.ZMQ, Replay: r.Events.Replay, Topic: r.Events.Topic,
-			Resume: func() (events.Position, bool) { return s.feed.Position(name) },
+			Control: s.control(name), Resume: func() (events.Position, bool) { return s.feed.Position(name) },
 		})
 		if err != nil {
 			s.log.Error("the engine's event socket cannot be used", "replica", name, "error", err)
@@ -84,6 +88,19 @@ func (s *sockets) follow(staying map[string]Replica) {
 		if s.ctx != nil {
 			s.run(name, one)
 		}
+	}
+}
+
+// control returns what is asked with every address that a replica's sockets lead to, each time that they are dialled:
+// a name may lead to another one by then.
+func (s *sockets) control(replica string) func(network, address string, c syscall.RawConn) error {
+	refused := new(atomic.Bool)
+	return func(network, address string, c syscall.RawConn) error {
+		err := s.guard.Control(network, address, c)
+		if was := refused.Swap(err != nil); err != nil && !was {
+			s.log.Warn("the engine's event socket is not connected to", "replica", replica, "error", err)
+		}
+		return err
 	}
 }
 

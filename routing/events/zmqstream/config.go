@@ -40,6 +40,8 @@ type Config struct {
 	// Rank is which of its engine's data-parallel ranks the replica is: batches that say another are left out, and
 	// counted. Nil: any.
 	Rank *int
+	// Control, a net.Dialer's, may refuse an address that an endpoint's name has resolved to. nil refuses none.
+	Control zmtp.Control
 
 	// Resume returns how far the replica's batches were applied before, by an earlier process say. nil, or false:
 	// nothing is known.
@@ -53,6 +55,7 @@ func (c Config) endpoints() (live zmtp.Endpoint, replay *zmtp.Endpoint, err erro
 	if live, err = zmtp.ParseEndpoint(c.Endpoint); err != nil {
 		return live, nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
+	live = live.Guarded(c.Control)
 	if c.Replay == "" {
 		return live, nil, nil
 	}
@@ -63,5 +66,6 @@ func (c Config) endpoints() (live zmtp.Endpoint, replay *zmtp.Endpoint, err erro
 	if err != nil {
 		return live, nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
+	again = again.Guarded(c.Control)
 	return live, &again, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -16,6 +17,16 @@ var ErrEndpoint = errors.New("zmtp: bad endpoint")
 type Endpoint struct {
 	network, address string
 	any              bool // of all interfaces: only to listen on
+	control          Control
+}
+
+// Control is a net.Dialer's: it is asked with every address that a name has resolved to, before a packet is sent there.
+type Control func(network, address string, c syscall.RawConn) error
+
+// Guarded returns the endpoint with control asked at each Dial; nil refuses nothing.
+func (e Endpoint) Guarded(control Control) Endpoint {
+	e.control = control
+	return e
 }
 
 // ParseEndpoint reads an address as ZeroMQ writes it. A host of * is any interface.
@@ -57,7 +68,7 @@ func (e Endpoint) Listen() (net.Listener, error) {
 
 // Dial connects to the endpoint's socket and introduces itself as kind. It ends with ctx.
 func (e Endpoint) Dial(ctx context.Context, kind string, l Limits) (*Conn, error) {
-	var d net.Dialer
+	d := net.Dialer{Control: e.control}
 	c, err := d.DialContext(ctx, e.network, e.address)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"testing"
@@ -169,7 +170,7 @@ func TestEndpointsAreReadAsZeroMQWritesThem(t *testing.T) {
 		},
 		"ipc:///tmp/x": {network: "unix", address: "/tmp/x"},
 	} {
-		if got, err := ParseEndpoint(text); err != nil || got != want {
+		if got, err := ParseEndpoint(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
