@@ -18,6 +18,7 @@ type ConsumerStats struct {
 	// messages for which there was no room; each is a gap that is then read again, where that can be
 	Dropped   uint64
 	Replayed  uint64 // batches that were asked for again and came
+	Snapshots uint64 // times that the engine told all that it holds
 	Panics    uint64 // of its own code or of a library; each ended a connection
 	LastPanic string // with its stack; "" if there was no panic
 	// from when the transport took the last message to when it was read here; two machines' clocks
@@ -28,7 +29,7 @@ type ConsumerStats struct {
 type Meter struct {
 	connected, ever                                       atomic.Bool
 	messages, bad, refused, failures, reconnects, rewound atomic.Uint64
-	dropped, replayed, panics, otherRank                  atomic.Uint64
+	dropped, replayed, snapshots, panics, otherRank       atomic.Uint64
 	lastPanic                                             atomic.Pointer[string]
 	lag                                                   atomic.Int64 // nanoseconds
 }
@@ -75,6 +76,9 @@ func (m *Meter) Lost() { m.dropped.Add(1) }
 // Recovered notes a batch that was asked for again and came.
 func (m *Meter) Recovered() { m.replayed.Add(1) }
 
+// Restored notes that the engine told all that it holds.
+func (m *Meter) Restored() { m.snapshots.Add(1) }
+
 // Panicked notes a panic, by what Guard has made of it.
 func (m *Meter) Panicked(err error) {
 	text := err.Error()
@@ -101,6 +105,7 @@ func (m *Meter) Stats() ConsumerStats {
 		Rewinds:    m.rewound.Load(),
 		Dropped:    m.dropped.Load(),
 		Replayed:   m.replayed.Load(),
+		Snapshots:  m.snapshots.Load(),
 		Lag:        time.Duration(m.lag.Load()),
 	}
 }

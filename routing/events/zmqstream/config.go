@@ -37,6 +37,9 @@ type Config struct {
 	Endpoint string // of its PUB socket. Required. tcp://*:port waits for engines that dial
 	Replay   string // of its ROUTER socket; "": what is lost stays lost
 	Topic    string // what the topics of its messages begin with
+	// Snapshot is the ROUTER socket at which it tells all that it holds; "": none. What it tells are names of blocks
+	// alone, so that prompts have to be hashed as the engine does.
+	Snapshot string
 	// Rank is which of its engine's data-parallel ranks the replica is: batches that say another are left out, and
 	// counted. Nil: any.
 	Rank *int

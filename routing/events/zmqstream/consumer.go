@@ -17,6 +17,7 @@ type Consumer struct {
 	config Config
 	live   zmtp.Endpoint
 	replay *zmtp.Endpoint // nil: none
+	whole  *zmtp.Endpoint // where snapshots are asked for; nil: none
 	meter  events.Meter
 	seat   seat // of the engine that dials
 }
@@ -27,7 +28,11 @@ func NewConsumer(c Config) (*Consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Consumer{config: c, live: live, replay: replay}, nil
+	whole, err := c.snapshotEndpoint()
+	if err != nil {
+		return nil, err
+	}
+	return &Consumer{config: c, live: live, replay: replay, whole: whole}, nil
 }
 
 // Stats returns what Consume has done so far.

@@ -2,6 +2,7 @@ package zmqstream
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,10 @@ type follower struct {
 	live     bool   // seen is meaningful
 	seen     uint64 // the number that this connection brought last
 	attempts int    // tries of one replay
+
+	partial  bool          // batches of this life are missing for good: the engine is to be asked for all that it holds
+	pause    time.Duration // between the last two times that it was asked in vain
+	askAgain time.Time     // not before
 }
 
 func newFollower(c *Consumer, lane events.Carrier) *follower {
@@ -78,13 +83,13 @@ func (f *follower) session(ctx context.Context, conn *zmtp.Conn) error {
 
 // settle finds out where the engine stands, at the start of a connection.
 func (f *follower) settle(ctx context.Context) {
-	if !f.started {
+	switch {
+	case !f.started:
 		f.anew(ctx, false)
-		return
-	}
-	if f.unsure {
+	case f.unsure:
 		f.resume(ctx)
 	}
+	f.restore(ctx)
 }
 
 // look reads what may be missing without anything having come after it.
@@ -96,6 +101,7 @@ func (f *follower) look(ctx context.Context) {
 	default:
 		f.resume(ctx)
 	}
+	f.restore(ctx)
 }
 
 // take puts one message that came by itself in its place.
@@ -110,6 +116,8 @@ func (f *follower) take(ctx context.Context, m message) {
 	if f.missing(m.seq) && f.replay != nil {
 		f.resume(ctx)
 	}
+	f.partial = f.missing(m.seq) || f.started && f.partial
+	f.restore(ctx)
 	if !f.started || m.seq > f.last {
 		f.put(m)
 	}
@@ -125,6 +133,7 @@ func (f *follower) missing(seq uint64) bool {
 
 // put delivers a batch. One that cannot be read is not delivered, and its gap shows.
 func (f *follower) put(m message) {
+	f.partial = f.missing(m.seq) || f.started && f.partial
 	f.started, f.last, f.mark = true, m.seq, xxh3.Hash(m.payload)
 	f.doubt = f.doubt && m.seq > f.before
 	at, changes, err := f.decoder.decode(m.payload)
@@ -139,6 +148,7 @@ func (f *follower) put(m message) {
 	b := events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, At: at, Events: changes, Mark: f.mark,
 		Refused: f.decoder.refused}
 	b.Sift()
+	f.partial = f.partial && !slices.ContainsFunc(b.Events, func(e events.Event) bool { return e.Kind == events.Cleared })
 	f.meter.Took(at, time.Now())
 	f.deliver(b)
 	f.doubt = false
@@ -159,12 +169,13 @@ func (f *follower) anew(ctx context.Context, another bool) {
 		f.before = f.last
 	}
 	f.epoch = max(f.epoch+1, uint64(time.Now().UnixNano()))
-	f.started, f.unsure, f.live, f.decoder = false, false, false, decoder{}
+	f.started, f.unsure, f.live, f.partial, f.decoder = false, false, false, false, decoder{}
 	err := f.ask(ctx, 0, func(m message) bool {
 		f.again(m)
 		return true
 	})
 	f.owed = err != nil && f.replay != nil
+	f.partial = f.partial || err != nil // more than was replayed may have been published
 	if f.started || !wipe || ctx.Err() != nil {
 		return
 	}

@@ -24,6 +24,7 @@ const bufferBytes = 256 << 20 // of the batches kept for replay
 type PublisherConfig struct {
 	Endpoint string // of the PUB socket. Required
 	Replay   string // of the ROUTER socket; "": none
+	Snapshot string // of the ROUTER socket that tells all that is held on the GPU; "": none
 	Topic    string // of every message
 	Rank     int    // the engine's data-parallel rank, which batches say
 	Layout   Layout // "" is Maps
@@ -38,6 +39,7 @@ type Publisher struct {
 	peers  peers
 	live   net.Listener // nil where it dials
 	replay net.Listener // nil: none
+	whole  net.Listener // for snapshots; nil: none
 	end    context.CancelFunc
 	tasks  sync.WaitGroup
 
@@ -46,7 +48,8 @@ type Publisher struct {
 	epoch   uint64
 	last    uint64 // published; 0 is nothing
 	encoder encoder
-	ring    ring // guarded by mu
+	ring    ring   // guarded by mu
+	mirror  mirror // of what is held; nil without snapshots; guarded by mu
 }
 
 // NewPublisher opens the sockets. It fails with ErrConfig.
@@ -78,15 +81,14 @@ func (p *Publisher) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.config.Replay != "" {
-		again, err := zmtp.ParseEndpoint(p.config.Replay)
-		if err != nil {
-			return err
-		}
-		if p.replay, err = again.Listen(); err != nil {
-			return err
-		}
-		p.tasks.Go(func() { p.accept(p.replay, "ROUTER", p.answer) })
+	if p.replay, err = p.serve(p.config.Replay, p.answer); err != nil {
+		return err
+	}
+	if p.config.Snapshot != "" {
+		p.mirror = mirror{}
+	}
+	if p.whole, err = p.serve(p.config.Snapshot, p.tell); err != nil {
+		return err
 	}
 	if p.live, err = at.Listen(); err == nil {
 		p.tasks.Go(func() { p.accept(p.live, "PUB", p.peers.serve) })
@@ -100,20 +102,37 @@ func (p *Publisher) open(ctx context.Context) error {
 	return nil
 }
 
-// Addr returns where the PUB socket listens; nil where it dials.
-func (p *Publisher) Addr() net.Addr {
-	if p.live == nil {
-		return nil
+// serve listens as a ROUTER at an endpoint; at none where that is empty.
+func (p *Publisher) serve(endpoint string, each func(*zmtp.Conn)) (net.Listener, error) {
+	if endpoint == "" {
+		return nil, nil
 	}
-	return p.live.Addr()
+	at, err := zmtp.ParseEndpoint(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	l, err := at.Listen()
+	if err != nil {
+		return nil, err
+	}
+	p.tasks.Go(func() { p.accept(l, "ROUTER", each) })
+	return l, nil
 }
 
-// ReplayAddr returns where the ROUTER socket listens; nil without one.
-func (p *Publisher) ReplayAddr() net.Addr {
-	if p.replay == nil {
+// Addr returns where the PUB socket listens; nil where it dials.
+func (p *Publisher) Addr() net.Addr { return addrOf(p.live) }
+
+// ReplayAddr returns where the ROUTER socket listens that replays; nil without one.
+func (p *Publisher) ReplayAddr() net.Addr { return addrOf(p.replay) }
+
+// SnapshotAddr returns where the ROUTER socket listens that tells all that is held; nil without one.
+func (p *Publisher) SnapshotAddr() net.Addr { return addrOf(p.whole) }
+
+func addrOf(l net.Listener) net.Addr {
+	if l == nil {
 		return nil
 	}
-	return p.replay.Addr()
+	return l.Addr()
 }
 
 // accept serves each connection until the listener is closed.
@@ -179,6 +198,7 @@ func (p *Publisher) Publish(_ context.Context, b events.Batch) error {
 	p.epoch, p.last = b.Epoch, b.Seq
 	m := message{max(b.Seq, 1) - 1, p.encoder.encode(b)}
 	p.ring.add(m)
+	p.mirror.follow(sifted.Events)
 	p.peers.send(p.config.Topic, m)
 	return nil
 }
@@ -194,7 +214,7 @@ func (p *Publisher) Close() error {
 		p.peers.flush(farewell)
 	}
 	p.end()
-	for _, l := range []net.Listener{p.live, p.replay} {
+	for _, l := range []net.Listener{p.live, p.replay, p.whole} {
 		if l != nil {
 			_ = l.Close() // closed before, or now
 		}
