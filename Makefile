@@ -25,12 +25,12 @@ unit: ## every test under the race detector, the block index as it ships too (it
 	@mkdir -p .cache
 	go test -tags hosts512 ./config ./app/fabric ./routing/index/... ./routing/fleet ./routing/plugins
 	go test ./routing/index/...
-	@set -o pipefail; go test -race -pgo=off -vet=off -timeout 10m -json $(PKGS) > .cache/test.json; code=$$?; \
+	@set -o pipefail; go test -race -pgo=off -vet=off -timeout 25m -json $(PKGS) > .cache/test.json; code=$$?; \
 	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
 
 test-poison: ## every test with memory overwritten as soon as it is given back, before it is used again: see internal/poison
 	@mkdir -p .cache
-	@set -o pipefail; go test -tags poison -pgo=off -timeout 15m -json $(PKGS) > .cache/test-poison.json; code=$$?; \
+	@set -o pipefail; go test -tags poison -pgo=off -timeout 25m -json $(PKGS) > .cache/test-poison.json; code=$$?; \
 	go run ./internal/testreport < .cache/test-poison.json || code=1; exit $$code
 
 # The packages with files that are others under the race detector, and what lies on a request's way.

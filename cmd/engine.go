@@ -132,6 +132,7 @@ func (f *engineFlags) defineEvents(flags *pflag.FlagSet) {
 		"publish cache events on this ZMQ endpoint as vLLM does; tcp://*:5557, or tcp://host:port of a gateway that "+
 			"listens")
 	flags.StringVar(&f.zmq.Replay, "zmq-replay", "", "replay lost ones on this ZMQ endpoint")
+	flags.StringVar(&f.zmq.Snapshot, "zmq-snapshot", "", "tell all that it holds on this ZMQ endpoint, as SGLang does")
 	flags.StringVar(&f.zmq.Topic, "zmq-topic", "", "topic of the ZMQ messages")
 	flags.StringVar(&f.layout, "zmq-layout", string(zmqstream.Maps),
 		"how they are written: map, or array as before vLLM 0.23")
@@ -176,7 +177,9 @@ func runEngine(ctx context.Context, f engineFlags) error {
 // ofRank returns the flags of one of its ranks, whose ports are as much higher.
 func (f engineFlags) ofRank(r int) engineFlags {
 	f.zmq.Rank = r
-	f.zmq.Endpoint, f.zmq.Replay = config.PortAfter(f.zmq.Endpoint, r), config.PortAfter(f.zmq.Replay, r)
+	for _, endpoint := range []*string{&f.zmq.Endpoint, &f.zmq.Replay, &f.zmq.Snapshot} {
+		*endpoint = config.PortAfter(*endpoint, r)
+	}
 	return f
 }
 
@@ -237,7 +240,7 @@ func (f engineFlags) publisher() (all fanOut, err error) {
 			return f.voice.redis(redisstream.Config{Addr: f.redis, Stream: f.stream})
 		}},
 		{f.nats != "", func() (events.Publisher, error) { return f.voice.nats(natsstream.Config{URL: f.nats}) }},
-		{f.zmq.Endpoint != "" || f.zmq.Replay != "", f.openZMQ},
+		{f.zmq.Endpoint != "" || f.zmq.Replay != "" || f.zmq.Snapshot != "", f.openZMQ},
 		{f.grpc.Addr != "", func() (events.Publisher, error) { return grpcstream.NewPublisher(f.grpc) }},
 	} {
 		if !t.wanted {

@@ -102,8 +102,8 @@ func checkEvents(c *Config, r *report) {
 }
 
 func checkReplicaEvents(e *ReplicaEvents, path string, r *report) {
-	if e.ZMQ == "" && (e.Replay != "" || e.Topic != "" || e.Source == "zmq") {
-		r.addAt(path+".zmq", CodeConflict, "replay, topic and source: zmq need the PUB socket's endpoint")
+	if e.ZMQ == "" && (e.Replay != "" || e.Snapshot != "" || e.Topic != "" || e.Source == "zmq") {
+		r.addAt(path+".zmq", CodeConflict, "replay, snapshot, topic and source: zmq need the PUB socket's endpoint")
 	}
 	if e.ZMQ != "" && e.Source != "auto" && e.Source != "zmq" {
 		r.addAt(path+".source", CodeConflict,

@@ -31,10 +31,10 @@ func checkDiscover(s *Specialist, path string, r *report, kinds engine.Table) {
 	}
 	if e := t.Replica.Events; e != nil {
 		checkReplicaEvents(e, path+".template.events", r)
-		for key, endpoint := range map[string]string{"zmq": e.ZMQ, "replay": e.Replay} {
-			if endpoint != "" && !strings.Contains(endpoint, hostMark) {
+		for key, endpoint := range e.endpoints() {
+			if *endpoint != "" && !strings.Contains(*endpoint, hostMark) {
 				r.addAt(path+".template.events."+key, CodeConflict,
-					"%q would be one socket for all: %s stands for each replica's own host", clip(endpoint), hostMark)
+					"%q would be one socket for all: %s stands for each replica's own host", clip(*endpoint), hostMark)
 			}
 		}
 	}

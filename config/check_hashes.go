@@ -27,6 +27,10 @@ func checkReplicaHashes(s *Specialist, rep *Replica, at string, r *report, kinds
 		return
 	}
 	checkScheme(rep.Events.HashScheme, rep.Events.HashSeed, "unknown", at+".events", r)
+	if rep.Events.Snapshot != "" && s.HashScheme != "sglang" {
+		r.addAt(at+".events.snapshot", CodeConflict,
+			"it tells names of blocks, which say what those hold only where the specialist's hash_scheme is sglang")
+	}
 	switch {
 	case rep.Events.HashScheme == "unknown":
 	case wrongEngine(rep.Events.HashScheme, kind.Hashes):

@@ -86,7 +86,9 @@ func (r *Replica) derive(s *Specialist) {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
 	}
-	own.ZMQ, own.Replay = strings.Replace(own.ZMQ, hostMark, host, 1), strings.Replace(own.Replay, hostMark, host, 1)
+	for _, endpoint := range own.endpoints() {
+		*endpoint = strings.Replace(*endpoint, hostMark, host, 1)
+	}
 	r.Events = &own
 }
 

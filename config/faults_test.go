@@ -187,8 +187,12 @@ func TestEveryFaultOfTheEnsembleIsNamed(t *testing.T) {
 			`specialists[0].replicas[0].engine: bad_value: "vlm" is not one of auto, vllm, sglang, llamacpp, openai (line 1)`},
 		{"events without a socket",
 			"specialists: [{name: a, replicas: [{url: http://h, events: {replay: 'ipc:///r'}}]}]",
-			"specialists[0].replicas[0].events.zmq: conflict: replay, topic and source: zmq need the PUB socket's " +
+			"specialists[0].replicas[0].events.zmq: conflict: replay, snapshot, topic and source: zmq need the PUB socket's " +
 				"endpoint (line 1)"},
+		{"names of all blocks, under another scheme",
+			"specialists: [{name: a, replicas: [{url: http://h, events: {zmq: 'ipc:///r', snapshot: 'ipc:///s'}}]}]",
+			"specialists[0].replicas[0].events.snapshot: conflict: it tells names of blocks, which say what those " +
+				"hold only where the specialist's hash_scheme is sglang (line 1)"},
 		{"a socket of its own and another source",
 			"specialists: [{name: a, replicas: [{url: http://h, events: {zmq: 'ipc:///r', source: redis}}]}]",
 			"specialists[0].replicas[0].events.source: conflict: a replica with a ZMQ socket of its own is heard by " +

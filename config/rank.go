@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -32,7 +33,9 @@ func (r *Replica) Expand() []Replica {
 		one.Name, one.Ranks, one.DPRank = r.Name+rankSuffix(n), 0, &n
 		if r.Events != nil {
 			own := *r.Events
-			own.ZMQ, own.Replay = PortAfter(own.ZMQ, n), PortAfter(own.Replay, n)
+			for _, endpoint := range own.endpoints() {
+				*endpoint = PortAfter(*endpoint, n)
+			}
 			one.Events = &own
 		}
 		all[n] = one
@@ -137,8 +140,11 @@ func checkRankSockets(rep *Replica, path string, r *report) {
 	if rep.Events == nil {
 		return
 	}
-	live, replay := rep.Events.ZMQ, rep.Events.Replay
-	for key, endpoint := range map[string]string{"zmq": live, "replay": replay} {
+	all := rep.Events.endpoints()
+	keys := slices.Sorted(maps.Keys(all))
+	slices.Reverse(keys) // zmq, the first that a reader looks for, is what others clash with
+	for i, key := range keys {
+		endpoint := *all[key]
 		port, ok := portOf(endpoint)
 		switch {
 		case endpoint == "" || formZMQ(endpoint) != nil:
@@ -147,12 +153,14 @@ func checkRankSockets(rep *Replica, path string, r *report) {
 		case port+rep.Ranks-1 > maxPort:
 			r.addAt(path+"."+key, CodeConflict, "rank %d would have port %d", rep.Ranks-1, port+rep.Ranks-1)
 		}
-	}
-	a, ok := portOf(live)
-	b, both := portOf(replay)
-	if gap := max(a-b, b-a); ok && both && hostOf(live) == hostOf(replay) && gap < rep.Ranks {
-		r.addAt(path+".replay", CodeConflict, "its ports and those of zmq are %d apart, and there are %d ranks", gap,
-			rep.Ranks)
+		for _, other := range keys[:i] {
+			before, both := portOf(*all[other])
+			gap := max(before-port, port-before)
+			if ok && both && hostOf(endpoint) == hostOf(*all[other]) && gap < rep.Ranks {
+				r.addAt(path+"."+key, CodeConflict, "its ports and those of %s are %d apart, and there are %d ranks", other,
+					gap, rep.Ranks)
+			}
+		}
 	}
 }
 

@@ -62,6 +62,8 @@ func TestRanksThatCannotBeAreFaults(t *testing.T) {
 		{"", []string{h + `ranks: 2, events: {zmq: "tcp://h:65535"}`}, ".events.zmq", CodeConflict},
 		{"", []string{h + `ranks: 2, events: {zmq: "tcp://h:5557", replay: "tcp://h:5558"}`}, ".events.replay",
 			CodeConflict},
+		{"hash_scheme: sglang,", []string{`url: "http://h", engine: sglang, ranks: 3, events: {zmq: "tcp://h:5557",
+      replay: "tcp://h:5567", snapshot: "tcp://h:5569"}`}, ".events.replay", CodeConflict},
 		{"sleep: {after: 1m},", []string{h + `ranks: 2`}, ".ranks", CodeConflict},
 		{"adapters: [{name: x, path: /x}],", []string{h + `dp_rank: 2`}, ".dp_rank", CodeConflict},
 		{"", []string{h + `dp_rank: 1`, h + `ranks: 2`}, "[1].url", CodeDuplicateURL},

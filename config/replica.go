@@ -60,6 +60,10 @@ type ReplicaEvents struct {
 	ZMQ string `yaml:"zmq" form:"zmq"`
 	// Its replay ROUTER socket, likewise; empty = a gap cannot be repaired from the engine.
 	Replay string `yaml:"replay" form:"zmq"`
+	// The ROUTER socket at which it tells the names of all blocks that it holds, likewise: asked for where batches are
+	// missing for good, as in a gateway that starts after its engines. In the format of SGLang, and for specialists
+	// with its hash_scheme only.
+	Snapshot string `yaml:"snapshot" form:"zmq"`
 	// What the topics of its messages begin with; empty = any.
 	Topic string `yaml:"topic"`
 	// The one source that may speak for it: what others say in its name is dropped. auto = zmq where that is set, else
@@ -70,6 +74,11 @@ type ReplicaEvents struct {
 	HashScheme string `yaml:"hash_scheme" default:"unknown" enum:"unknown sha256 sha256_cbor xxhash xxhash_cbor sglang"`
 	// The PYTHONHASHSEED that it runs with: required with vLLM's schemes.
 	HashSeed string `yaml:"hash_seed"`
+}
+
+// endpoints returns its sockets' endpoints by their keys.
+func (e *ReplicaEvents) endpoints() map[string]*string {
+	return map[string]*string{"zmq": &e.ZMQ, "replay": &e.Replay, "snapshot": &e.Snapshot}
 }
 
 // Fleet is how replicas are watched.

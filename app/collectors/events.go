@@ -68,7 +68,8 @@ func (m Events) Collect(out chan<- prometheus.Metric) {
 		count(out, sourceBatches, s.Messages, name)
 		for kind, n := range map[string]uint64{
 			"bad": s.Bad, "refused": s.Refused, "failure": s.Failures, "reconnect": s.Reconnects, "rewind": s.Rewinds,
-			"dropped": s.Dropped, "replayed": s.Replayed, "panic": s.Panics, "other_rank": s.OtherRank,
+			"dropped": s.Dropped, "replayed": s.Replayed, "snapshot": s.Snapshots, "panic": s.Panics,
+			"other_rank": s.OtherRank,
 		} {
 			count(out, sourceTroubles, n, name, kind)
 		}
@@ -136,6 +137,7 @@ func bySource(stats map[string]events.ConsumerStats) map[string]sums {
 		s.Rewinds += st.Rewinds
 		s.Dropped += st.Dropped
 		s.Replayed += st.Replayed
+		s.Snapshots += st.Snapshots
 		s.Panics += st.Panics
 		s.Lag = max(s.Lag, st.Lag)
 		all[kind] = s

@@ -73,7 +73,8 @@ func sourceView(st events.ConsumerStats) map[string]any {
 	return map[string]any{
 		"connected": st.Connected, "messages": st.Messages, "bad": st.Bad, "refused": st.Refused,
 		"other_rank": st.OtherRank, "failures": st.Failures, "reconnects": st.Reconnects,
-		"rewinds": st.Rewinds, "dropped": st.Dropped, "replayed": st.Replayed, "panics": st.Panics,
+		"rewinds": st.Rewinds, "dropped": st.Dropped, "replayed": st.Replayed, "snapshots": st.Snapshots,
+		"panics": st.Panics,
 		"lag_ms": st.Lag.Milliseconds(),
 	}
 }

@@ -76,7 +76,8 @@ func (s *sockets) follow(staying map[string]Replica) {
 		}
 		c, err := zmqstream.NewConsumer(zmqstream.Config{
 			Replica: name, Rank: r.Rank,
-			Endpoint: r.Events.ZMQ, Replay: r.Events.Replay, Topic: r.Events.Topic,
+			Endpoint: r.Events.ZMQ, Replay: r.Events.Replay, Snapshot: r.Events.Snapshot,
+			Topic:   r.Events.Topic,
 			Control: s.control(name), Resume: func() (events.Position, bool) { return s.feed.Position(name) },
 		})
 		if err != nil {

@@ -115,8 +115,8 @@ func (c *cell) auditModel(a *answer, h heard) {
 		c.t.Errorf("%s: its shadow at %s has priority %d", h.id, h.engine, h.priority)
 	}
 	want := sp
-	if r.Decision.Adapter != "" && (!answers || sp == r.Decision.Specialist) {
-		want = r.Decision.Adapter // a shadow keeps it, or is none
+	if own := sp == r.Decision.Specialist; r.Decision.Adapter != "" && answers == own {
+		want = r.Decision.Adapter // a shadow elsewhere keeps it, or is none; a fresh one is compared with no adapter
 	}
 	if h.model != want {
 		c.t.Errorf("%s: %s is asked for %q, not for %q", h.id, h.engine, h.model, want)

@@ -51,24 +51,28 @@ type Config struct {
 	Resume func() (events.Position, bool)
 }
 
-func (c Config) endpoints() (live zmtp.Endpoint, replay *zmtp.Endpoint, err error) {
+func (c Config) endpoint() (live zmtp.Endpoint, err error) {
 	if c.Replica == "" || len(c.Replica) > events.MaxNameBytes {
-		return live, nil, fmt.Errorf("%w: replica name %q", ErrConfig, c.Replica)
+		return live, fmt.Errorf("%w: replica name %q", ErrConfig, c.Replica)
 	}
 	if live, err = zmtp.ParseEndpoint(c.Endpoint); err != nil {
-		return live, nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		return live, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	live = live.Guarded(c.Control)
-	if c.Replay == "" {
-		return live, nil, nil
+	return live.Guarded(c.Control), nil
+}
+
+// dialled returns a socket that is always dialled; nil if there is none.
+func (c Config) dialled(endpoint string) (*zmtp.Endpoint, error) {
+	if endpoint == "" {
+		return nil, nil
 	}
-	again, err := zmtp.ParseEndpoint(c.Replay)
-	if err == nil && again.Any() {
-		err = fmt.Errorf("%q cannot be dialled", c.Replay)
+	at, err := zmtp.ParseEndpoint(endpoint)
+	if err == nil && at.Any() {
+		err = fmt.Errorf("%q cannot be dialled", endpoint)
 	}
 	if err != nil {
-		return live, nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	again = again.Guarded(c.Control)
-	return live, &again, nil
+	at = at.Guarded(c.Control)
+	return &at, nil
 }

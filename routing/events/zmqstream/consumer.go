@@ -24,11 +24,15 @@ type Consumer struct {
 
 // NewConsumer returns a Consumer, without connecting yet. It fails with ErrConfig.
 func NewConsumer(c Config) (*Consumer, error) {
-	live, replay, err := c.endpoints()
+	live, err := c.endpoint()
 	if err != nil {
 		return nil, err
 	}
-	whole, err := c.snapshotEndpoint()
+	replay, err := c.dialled(c.Replay)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := c.dialled(c.Snapshot)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/tinylib/msgp/msgp"
 
 	"octet/routing/events"
-	"octet/routing/events/zmtp"
 )
 
 // An engine that offers a snapshot is asked [empty, "snapshot-v1"] at a ROUTER socket, and answers, of one moment of its
@@ -210,19 +209,4 @@ func (s *snapshot) record(b []byte) (rest []byte, err error) {
 	}
 	s.held = events.Append(s.held, e)
 	return b, nil
-}
-
-// snapshotEndpoint returns where c has snapshots asked for; nil if nowhere.
-func (c Config) snapshotEndpoint() (*zmtp.Endpoint, error) {
-	if c.Snapshot == "" {
-		return nil, nil
-	}
-	at, err := zmtp.ParseEndpoint(c.Snapshot)
-	if err == nil && at.Any() {
-		err = fmt.Errorf("%q cannot be dialled", c.Snapshot)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
-	}
-	return &at, nil
 }
