@@ -15,6 +15,7 @@ import (
 // ReplicaState is one replica in GET /admin/state.
 type ReplicaState struct {
 	Name     string `json:"name"`
+	URL      string `json:"url"`
 	Engine   string `json:"engine"`                // the kind that it is taken for
 	Says     string `json:"engine_says,omitempty"` // the kind that the engine says it is of, if that is another
 	Revision string `json:"revision,omitempty"`    // of its weights, as the engine tells it
@@ -121,7 +122,7 @@ func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist) SpecialistSt
 func replicaState(rep *ensemble.Replica) ReplicaState {
 	g := rep.Gate.Stats()
 	return ReplicaState{
-		Name: rep.Name, Source: cmp.Or(rep.Source, "config"), Engine: rep.Kind.Name,
+		Name: rep.Name, URL: rep.Fleet.Spec().URL, Source: cmp.Or(rep.Source, "config"), Engine: rep.Kind.Name,
 		Says: rep.ContradictedKind(), Revision: rep.Revision(), Healthy: rep.Fleet.Healthy(),
 		Draining: rep.Fleet.Draining(), Withdrawn: rep.Fleet.Withdrawn(), Why: string(rep.Fleet.Why()),
 		Breaker:  rep.Fleet.State(),
