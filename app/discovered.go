@@ -21,6 +21,7 @@ type discovered struct {
 	plan    atomic.Pointer[discovery.Plan] // in force, to be shown
 
 	members *discovery.Members // guarded by App.buildMu
+	failing string             // why the last round made no generation; empty if it could; guarded by App.buildMu
 }
 
 func newDiscovered(a *App) *discovered {
@@ -77,11 +78,10 @@ type inForce struct {
 // Free implements discovery.Fleet.
 func (f inForce) Free() int { return f.app.fabric.Free() }
 
-// Stays implements discovery.Fleet.
-func (f inForce) Stays(specialist string, rep *config.Replica) bool {
+// Stays implements discovery.Fleet. An engine may tell its kind between this and the generation: then it stays out.
+func (f inForce) Stays(sp *config.Specialist, rep *config.Replica) bool {
 	r := f.all[rep.Name]
-	return r != nil && r.key.specialist == specialist && r.key.url == rep.URL && r.key.rank == rep.Rank() &&
-		r.key.model == rep.Model && r.key.apiKey == rep.APIKey && r.key.health == rep.HealthPath
+	return r != nil && r.key == keyOf(sp, f.app.identities.asTold(rep))
 }
 
 // Busy implements discovery.Fleet.
@@ -94,7 +94,9 @@ func (f inForce) Busy(name string) bool {
 // buildMu.
 func (a *App) mark(plan *discovery.Plan) {
 	a.discovered.members.Commit(plan)
-	a.discovered.plan.Store(plan)
+	if before := a.discovered.plan.Swap(plan); plan.Pending > 0 && before.Pending == 0 {
+		a.Log.Warn("no slot is free for new replicas yet: they join as slots are swept", "replicas", plan.Pending)
+	}
 	present := a.replicas.present()
 	for _, f := range a.discovered.members.In() {
 		if r := present[f.Replica.Name]; r != nil {
@@ -114,12 +116,14 @@ func (a *App) reconcile(ctx context.Context) time.Duration {
 		return plan.Again
 	}
 	if err := a.apply(ctx, a.listed); err != nil {
-		if ctx.Err() == nil {
-			a.Log.Error("what was found is not taken over", "error", err)
+		if ctx.Err() == nil && a.discovered.failing != err.Error() {
+			a.discovered.failing = err.Error()
+			a.Log.Error("what was found is not taken over, and is tried again", "error", err)
 		}
 		a.discovered.stale.Store(true)
 		return retryFound
 	}
+	a.discovered.failing = ""
 	return a.discovered.plan.Load().Again
 }
 
@@ -142,39 +146,6 @@ func (a *App) lookFirst() {
 	}
 	a.reconcile(context.Background())
 }
-
-// makeRoom ends the replicas that are found no more, whose slots others need now. It returns false if there are none.
-// It needs buildMu.
-func (a *App) makeRoom(ctx context.Context) bool {
-	left := len(a.discovered.plan.Load().Left)
-	if left == 0 {
-		return false
-	}
-	listed, bare := a.listed, *a.listed
-	bare.Fleet.Discovery.Keep = 0
-	free := a.fabric.Free()
-	if err := a.apply(ctx, &bare); err != nil {
-		return false
-	}
-	a.listed = listed
-	ctx, cancel := context.WithTimeout(ctx, roomWithin)
-	defer cancel()
-	look := time.NewTicker(roomEvery)
-	defer look.Stop()
-	for a.fabric.Free() < free+left && ctx.Err() == nil {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-		}
-	}
-	return true
-}
-
-// A slot is swept soon after its replica has gone: so long, at most, others wait for it, and look so often.
-const (
-	roomWithin = time.Second
-	roomEvery  = 10 * time.Millisecond
-)
 
 // discover has what sources find taken over, until ctx ends.
 func (a *App) discover(ctx context.Context) {

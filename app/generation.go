@@ -33,14 +33,18 @@ type generation struct {
 	replicas  map[string]*replica          // by name
 }
 
-// Apply makes cfg what is served from now on, or returns why it cannot be, with nothing changed.
+// Apply makes cfg what is served from now on, or returns why it cannot be, with nothing changed. New replicas for which
+// no slot is free yet join as slots are swept.
 func (a *App) Apply(ctx context.Context, cfg *config.Config) error {
 	a.buildMu.Lock()
 	defer a.buildMu.Unlock()
 	listed := discovery.Listed(cfg)
 	err := a.apply(ctx, listed)
-	if errors.Is(err, fabric.ErrFull) && a.makeRoom(ctx) {
+	if errors.Is(err, fabric.ErrFull) { // an engine has told another kind meanwhile, and needs another slot
 		err = a.apply(ctx, listed)
+	}
+	if err == nil && a.discovered.plan.Load().Again > 0 {
+		discovery.Poke(a.discovered.changed)
 	}
 	return err
 }
@@ -137,7 +141,7 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	a.keepers.versions(g.runtime.Specialists)
 	a.keepers.numbers(g.replicas)
 	for i, sp := range g.runtime.Specialists {
-		sp.Hold = a.holdOf(g.found, &g.found.Specialists[i])
+		sp.Hold = a.holdOf(g, &g.found.Specialists[i])
 	}
 	g.runtime.Seal()
 	a.history.probation.Declare(now, a.keepers.terms(g.cfg)...)

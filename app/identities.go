@@ -140,13 +140,21 @@ func (s *identities) resolve(ctx context.Context, cfg *config.Config) *config.Co
 		sp := &found.Specialists[i]
 		sp.Replicas = slices.Clone(sp.Replicas)
 		for j := range sp.Replicas {
-			rep := &sp.Replicas[j]
-			if id, ok := s.of(originOf(rep)); ok && rep.Engine == engine.Auto {
-				rep.Engine = id.Kind
-			}
+			sp.Replicas[j] = *s.asTold(&sp.Replicas[j])
 		}
 	}
 	return &found
+}
+
+// asTold returns a replica with the kind that its engine has told, if that is not configured; else rep itself.
+func (s *identities) asTold(rep *config.Replica) *config.Replica {
+	id, ok := s.of(originOf(rep))
+	if !ok || rep.Engine != engine.Auto {
+		return rep
+	}
+	told := *rep
+	told.Engine = id.Kind
+	return &told
 }
 
 // ask asks one engine what it is, on a connection of its own.

@@ -47,6 +47,11 @@ type replicaKey struct {
 	scheme                                               fabric.Hashes // that prompts are hashed by
 }
 
+func keyOf(sp *config.Specialist, rep *config.Replica) replicaKey {
+	return replicaKey{sp.Name, rep.Name, rep.URL, rep.Model, rep.Engine, rep.APIKey, rep.HealthPath,
+		rep.Rank(), sp.BlockSize, fabric.PromptHashes(sp)}
+}
+
 func (k replicaKey) origin() origin { return origin{k.url, k.model} }
 
 // kind returns the name of the kind that the replica is taken for: as long as its kind is not known, a server of the

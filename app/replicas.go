@@ -100,8 +100,7 @@ func (s *replicas) reconcile(ctx context.Context, cfg *config.Config) (map[strin
 // another by now.
 func (s *replicas) replica(cfg *config.Config, sp *config.Specialist, rep *config.Replica,
 	old *replica) (*replica, error) {
-	key := replicaKey{sp.Name, rep.Name, rep.URL, rep.Model, rep.Engine, rep.APIKey, rep.HealthPath, rep.Rank(),
-		sp.BlockSize, fabric.PromptHashes(sp)}
+	key := keyOf(sp, rep)
 	blocks, err := poolSize(sp, rep)
 	if err != nil {
 		return nil, err

@@ -31,12 +31,12 @@ func runProgram(ctx context.Context, specialist string, argv []string) error {
 }
 
 // holdOf returns where requests of a specialist are held while none of its replicas serves.
-func (a *App) holdOf(cfg *config.Config, sp *config.Specialist) *hold.Queue {
+func (a *App) holdOf(g *generation, sp *config.Specialist) *hold.Queue {
 	s := sp.Sleeping()
 	t := sleepers.Terms{Hold: s.Hold, After: s.After, Timeout: s.Wake.Timeout, Argv: s.Wake.Argv(),
-		Declared: sp.Sleep != nil, Discovers: sp.Discover != nil, MaxWaiting: sp.Scheduler.MaxWaiting,
-		Aging: sp.Scheduler.Aging}
-	if cfg.Limits.MaxQueueWait == 0 {
+		Declared: sp.Sleep != nil, Discovers: sp.Discover != nil || g.plan.Coming[sp.Name],
+		MaxWaiting: sp.Scheduler.MaxWaiting, Aging: sp.Scheduler.Aging}
+	if g.cfg.Limits.MaxQueueWait == 0 {
 		t.Hold = 0 // nothing may wait
 	}
 	return a.sleepers.Queue(sp.Name, t)

@@ -77,7 +77,7 @@ func (s *Server) operators() *gin.Engine {
 	replicas := api.Replicas{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
 	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
 	knobs := api.Knobs{Refuse: s.refuse, Knobs: s.knobs, Now: s.now, Log: s.log}
-	reload := api.Reload{Refuse: s.refuse, Current: s.Runtime, Reload: o.Reload}
+	reload := api.Reload{Refuse: s.refuse, Current: s.Runtime, Reload: o.Reload, Finder: o.Finder}
 	e.Use(api.Operator{Refuse: s.refuse, Token: o.AdminToken, Hosts: o.AdminHosts}.Handle)
 	e.GET("/admin/state", state.Handle)
 	e.GET("/admin/index", caches.Handle)

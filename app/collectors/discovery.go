@@ -23,7 +23,7 @@ var (
 	sourceFailuresDesc = desc("octet_discovery_failures_total", "Times that a source could not be asked.",
 		"specialist", "source")
 	leftDesc    = desc("octet_discovery_left", "Replicas that are found no more, and are kept for a while.")
-	pendingDesc = desc("octet_discovery_pending", "Replicas that were found and wait for a slot.")
+	pendingDesc = desc("octet_discovery_pending", "Replicas that are listed or found and wait for a slot.")
 )
 
 // Describe implements prometheus.Collector.

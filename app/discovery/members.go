@@ -31,8 +31,8 @@ type member struct {
 type Fleet interface {
 	// Free returns how many slots a new replica could have at once.
 	Free() int
-	// Stays returns true if the replica is in force, and needs no other slot.
-	Stays(specialist string, rep *config.Replica) bool
+	// Stays returns true if the replica of a specialist is in force, and needs no other slot.
+	Stays(sp *config.Specialist, rep *config.Replica) bool
 	// Busy returns true if the replica has requests in flight.
 	Busy(replica string) bool
 }
@@ -43,6 +43,7 @@ type Plan struct {
 	Left    map[string]bool                 // replicas of Config that are found no more, by name
 	Refused map[string]map[string][]Refusal // by specialist and source: what is left out for good
 	Pending int                             // replicas that wait for a slot
+	Coming  map[string]bool                 // specialists of whose listed replicas some do, by name
 	Again   time.Duration                   // after which another plan may be due by time alone; 0 = none
 
 	members map[string]member
@@ -77,12 +78,13 @@ func (m *Members) Commit(p *Plan) {
 	}
 }
 
-// Merge returns c, which lists replicas alone, with those that were found. Of two with one name or URL the one in
-// force wins, and the first of found else. It changes nothing.
+// Merge returns c, which lists replicas alone, with those that were found, as far as there are slots for new ones. Of
+// two with one name or URL the one in force wins, and the first of found else. It changes nothing.
 func (m *Members) Merge(c *config.Config, found []Found, fleet Fleet, now time.Time) *Plan {
 	b := builder{members: m, c: c, fleet: fleet, now: now, names: map[string]bool{}, addresses: addresses{},
-		plan: &Plan{Left: map[string]bool{}, Refused: map[string]map[string][]Refusal{}, members: map[string]member{}}}
-	b.list()
+		plan: &Plan{Left: map[string]bool{}, Coming: map[string]bool{}, Refused: map[string]map[string][]Refusal{},
+			members: map[string]member{}}}
+	b.c = b.list()
 	chosen := b.choose(b.distinct(found))
 	chosen = b.fit(chosen)
 	b.keep(chosen)
@@ -99,16 +101,21 @@ func Same(a, b *config.Config) bool {
 // Listed returns c without the replicas that were found.
 func Listed(c *config.Config) *config.Config {
 	wasFound := func(rep config.Replica) bool { return rep.Source != "" }
+	return without(c, wasFound)
+}
+
+// without returns c without some replicas; c itself if it has none of them.
+func without(c *config.Config, leave func(config.Replica) bool) *config.Config {
 	if !slices.ContainsFunc(c.Specialists, func(sp config.Specialist) bool {
-		return slices.ContainsFunc(sp.Replicas, wasFound)
+		return slices.ContainsFunc(sp.Replicas, leave)
 	}) {
 		return c
 	}
-	listed := *c
-	listed.Specialists = slices.Clone(c.Specialists)
-	for i := range listed.Specialists {
-		sp := &listed.Specialists[i]
-		sp.Replicas = slices.DeleteFunc(slices.Clone(sp.Replicas), wasFound)
+	out := *c
+	out.Specialists = slices.Clone(c.Specialists)
+	for i := range out.Specialists {
+		sp := &out.Specialists[i]
+		sp.Replicas = slices.DeleteFunc(slices.Clone(sp.Replicas), leave)
 	}
-	return &listed
+	return &out
 }

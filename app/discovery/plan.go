@@ -45,9 +45,10 @@ func (a addresses) taken(rep *config.Replica) bool {
 
 const ranks = " ranks"
 
-// list counts the replicas that the configuration lists.
-func (b *builder) list() {
+// list counts the replicas that the configuration lists, and returns it without those for which there is no slot yet.
+func (b *builder) list() *config.Config {
 	b.room, b.free = config.MaxReplicas, b.fleet.Free()
+	waits := map[string]bool{} // by name
 	for i := range b.c.Specialists {
 		sp := &b.c.Specialists[i]
 		for j := range sp.Replicas {
@@ -55,11 +56,25 @@ func (b *builder) list() {
 			b.names[rep.Name] = true
 			b.addresses.take(rep)
 			b.room--
-			if !b.fleet.Stays(sp.Name, rep) {
-				b.free--
+			if !b.slot(sp, rep) {
+				waits[rep.Name], b.plan.Coming[sp.Name] = true, true
 			}
 		}
 	}
+	return without(b.c, func(rep config.Replica) bool { return waits[rep.Name] })
+}
+
+// slot returns true if a replica has a slot, or takes one of those that are free. One that does not is pending.
+func (b *builder) slot(sp *config.Specialist, rep *config.Replica) bool {
+	if b.fleet.Stays(sp, rep) {
+		return true
+	}
+	if b.free <= 0 {
+		b.plan.Pending++
+		return false
+	}
+	b.free--
+	return true
 }
 
 func (b *builder) refuse(f Found, path, code, why string) {
@@ -98,7 +113,7 @@ func (b *builder) distinct(found []Found) []Found {
 	out := make([]Found, 0, len(all))
 	for _, f := range all {
 		switch {
-		case !has(b.c, f.Specialist):
+		case specialist(b.c, f.Specialist) == nil:
 			b.refuse(f.Found, "specialist", config.CodeUnknownName, "there is no such specialist any more")
 		case b.names[f.Replica.Name]:
 			b.refuse(f.Found, "name", config.CodeDuplicateName, "another replica has the name")
@@ -155,14 +170,9 @@ func (b *builder) tooMany(found []Found, bad map[string]bool, over int) {
 func (b *builder) fit(chosen []Found) []Found {
 	out := chosen[:0:0]
 	for _, f := range chosen {
-		if !b.fleet.Stays(f.Specialist, &f.Replica) {
-			if b.free <= 0 {
-				b.plan.Pending++
-				continue
-			}
-			b.free--
+		if b.slot(specialist(b.c, f.Specialist), &f.Replica) {
+			out = append(out, f)
 		}
-		out = append(out, f)
 	}
 	b.room -= len(out)
 	return out
@@ -198,7 +208,7 @@ func (b *builder) staying() []member {
 	keep := b.c.Fleet.Discovery.Keep
 	var all []member
 	for name, one := range b.members.in {
-		if b.names[name] || b.addresses.taken(&one.Replica) || !has(b.c, one.Specialist) {
+		if b.names[name] || b.addresses.taken(&one.Replica) || specialist(b.c, one.Specialist) == nil {
 			continue
 		}
 		if one.left.IsZero() {
@@ -241,6 +251,12 @@ func bySpecialist(all []Found) map[string][]config.Replica {
 	return out
 }
 
-func has(c *config.Config, specialist string) bool {
-	return slices.ContainsFunc(c.Specialists, func(sp config.Specialist) bool { return sp.Name == specialist })
+// specialist returns the specialist of a name; nil if there is none.
+func specialist(c *config.Config, name string) *config.Specialist {
+	for i := range c.Specialists {
+		if c.Specialists[i].Name == name {
+			return &c.Specialists[i]
+		}
+	}
+	return nil
 }

@@ -21,7 +21,7 @@ type fleet struct {
 }
 
 func (f *fleet) Free() int { return config.MaxReplicas - len(f.in) - f.dirty }
-func (f *fleet) Stays(_ string, rep *config.Replica) bool {
+func (f *fleet) Stays(_ *config.Specialist, rep *config.Replica) bool {
 	return f.in[rep.Name] == rep.URL
 }
 func (f *fleet) Busy(name string) bool { return f.busy[name] }

@@ -63,9 +63,11 @@ type Reload struct {
 	Refuse  Refuse
 	Current Current
 	Reload  func(context.Context) error // nil if there is no file to reload
+	Finder  Finder                      // nil where no replica waits for a slot
 }
 
-// Handle reloads the configuration and answers with the generation in force.
+// Handle reloads the configuration and answers with the generation in force, and with how many of its replicas wait for
+// a slot.
 func (h Reload) Handle(c *gin.Context) {
 	if h.Reload == nil {
 		h.Refuse(c, apierr.New(apierr.InvalidRequest, "", "this gateway has no config file to reload"))
@@ -75,5 +77,9 @@ func (h Reload) Handle(c *gin.Context) {
 		h.Refuse(c, apierr.New(apierr.InvalidRequest, "", err.Error()))
 		return
 	}
-	c.JSON(http.StatusOK, gin.H{"generation": h.Current().Generation})
+	answer := gin.H{"generation": h.Current().Generation, "pending": 0}
+	if h.Finder != nil {
+		answer["pending"] = h.Finder.Sources().Pending
+	}
+	c.JSON(http.StatusOK, answer)
 }
