@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,118 +15,8 @@ import (
 
 	"octet/app/discovery"
 	"octet/config"
+	"octet/internal/dnstest"
 )
-
-// server is a small DNS server on real sockets: UDP, and TCP for what does not fit.
-type server struct {
-	mu      sync.Mutex
-	records map[string][]dnsmessage.ResourceBody // by name and type, as "name. A"
-	code    dnsmessage.RCode
-	garbage bool
-}
-
-func (s *server) set(code dnsmessage.RCode, garbage bool, records map[string][]dnsmessage.ResourceBody) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.records, s.code, s.garbage = records, code, garbage
-}
-
-// answer returns the answer to a question, cut short where it may have at most so many bytes.
-func (s *server) answer(question []byte, most int) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var q dnsmessage.Message
-	if q.Unpack(question) != nil || s.garbage {
-		return []byte("no answer at all")
-	}
-	a := dnsmessage.Message{Header: dnsmessage.Header{ID: q.ID, Response: true, RCode: s.code, Authoritative: true,
-		RecursionAvailable: true}, Questions: q.Questions}
-	name := q.Questions[0].Name
-	for _, body := range s.records[name.String()+" "+strings.TrimPrefix(q.Questions[0].Type.String(), "Type")] {
-		a.Answers = append(a.Answers, dnsmessage.Resource{
-			Header: dnsmessage.ResourceHeader{Name: name, Class: dnsmessage.ClassINET}, Body: body}) // TTL 0
-	}
-	out, err := a.Pack()
-	if err != nil {
-		return nil
-	}
-	if len(out) > most {
-		a.Truncated, a.Answers = true, nil
-		out, _ = a.Pack()
-	}
-	return out
-}
-
-// newServer starts a server, and returns what asks it.
-func newServer(t *testing.T) (*server, *net.Resolver) {
-	t.Helper()
-	s := &server{}
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var serving sync.WaitGroup
-	t.Cleanup(func() {
-		_, _ = udp.Close(), tcp.Close()
-		serving.Wait()
-	})
-	serving.Go(func() {
-		question := make([]byte, 1500)
-		for {
-			n, from, err := udp.ReadFrom(question)
-			if err != nil {
-				return
-			}
-			_, _ = udp.WriteTo(s.answer(question[:n], 512), from)
-		}
-	})
-	serving.Go(func() {
-		for {
-			c, err := tcp.Accept()
-			if err != nil {
-				return
-			}
-			s.overTCP(c)
-		}
-	})
-	return s, &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		at := udp.LocalAddr()
-		if network == "tcp" {
-			at = tcp.Addr()
-		}
-		return new(net.Dialer).DialContext(ctx, network, at.String())
-	}}
-}
-
-func (s *server) overTCP(c net.Conn) {
-	defer c.Close()
-	head := make([]byte, 2)
-	if _, err := c.Read(head); err != nil {
-		return
-	}
-	question := make([]byte, int(head[0])<<8|int(head[1]))
-	if _, err := c.Read(question); err != nil {
-		return
-	}
-	a := s.answer(question, 1<<16-1)
-	_, _ = c.Write(append([]byte{byte(len(a) >> 8), byte(len(a))}, a...))
-}
-
-func address(text string) dnsmessage.ResourceBody {
-	ip := netip.MustParseAddr(text)
-	if ip.Is4() {
-		return &dnsmessage.AResource{A: ip.As4()}
-	}
-	return &dnsmessage.AAAAResource{AAAA: ip.As16()}
-}
-
-func service(target string, port uint16) dnsmessage.ResourceBody {
-	return &dnsmessage.SRVResource{Port: port, Target: dnsmessage.MustNewName(target)}
-}
 
 // specialist returns one whose discover says so.
 func specialist(t testing.TB, discover string) *config.Specialist {
@@ -161,7 +50,9 @@ func urlsOf(set discovery.Set) (urls []string) {
 	return urls
 }
 
-type records = map[string][]dnsmessage.ResourceBody
+type records = dnstest.Records
+
+var address, service = dnstest.Address, dnstest.Service // short names
 
 // What a DNS server answers becomes replicas, or a failure that takes nothing away.
 func TestDNSAnswersBecomeReplicas(t *testing.T) {
@@ -212,8 +103,8 @@ func TestDNSAnswersBecomeReplicas(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel() // garbage is waited out
-			s, resolver := newServer(t)
-			s.set(c.code, c.garbage, c.records)
+			s, resolver := dnstest.New(t)
+			s.Set(dnstest.Answers{Code: c.code, Garbage: c.garbage, Records: c.records})
 			sp := specialist(t, c.discover)
 			set, err := first(t, discovery.DNS(resolver).Open(sp))
 			if c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) || c.fails == "" && err != nil {
@@ -225,8 +116,8 @@ func TestDNSAnswersBecomeReplicas(t *testing.T) {
 		})
 	}
 	t.Run("thousands", func(t *testing.T) {
-		s, resolver := newServer(t)
-		s.set(0, false, many)
+		s, resolver := dnstest.New(t)
+		s.Set(dnstest.Answers{Records: many})
 		set, err := first(t, discovery.DNS(resolver).Open(specialist(t, byAddress)))
 		if err != nil || len(set.Replicas) != 3000 {
 			t.Errorf("%d replicas, %v", len(set.Replicas), err)
