@@ -49,6 +49,12 @@ func (s Source) Load() (*config.Config, error) {
 	return cfg, nil
 }
 
+// Files reads the files of specialists[].discover as serving does. A file at fault does not keep a gateway from
+// serving: it finds nothing until it is mended. The error is *config.Faults if files are at fault.
+func (s Source) Files(cfg *config.Config) (config.FoundFiles, error) {
+	return cfg.ReadFiles(s.Path, config.Options{Environ: os.Environ(), Engines: s.Engines})
+}
+
 // commandFaults looks for the commands that the gateway would run.
 func commandFaults(path string, cfg *config.Config) error {
 	all := &config.Faults{File: path}

@@ -17,12 +17,21 @@ func checkCommand() *cobra.Command {
 		Short: "Validate a configuration: every fault, one a line; exit 0 or 2",
 		Args:  exactlyOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := app.Source{Path: args[0]}.Load()
+			source := app.Source{Path: args[0]}
+			cfg, err := source.Load()
+			if err != nil {
+				return err
+			}
+			files, err := source.Files(cfg)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %d specialists, %d replicas\n", args[0], len(cfg.Specialists),
-				countReplicas(cfg))
+				countReplicas(cfg)+files.Replicas)
+			for _, file := range files.Absent {
+				fmt.Fprintf(cmd.OutOrStdout(),
+					"%s: discover.file: %s is not there: no replica is found by it until it is\n", args[0], file)
+			}
 			if front.Kind(cfg.Front) == front.Octet && !server.Supported {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: front: octet needs Linux; here Go's own server answers clients\n",
 					args[0])

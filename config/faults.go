@@ -55,6 +55,7 @@ type Fault struct {
 	Message string `json:"message"`           // ends with (line N), or with the override that set the value
 	Line    int    `json:"line,omitempty"`    // 1-based; 0 = not in the file
 	Column  int    `json:"column,omitempty"`  // 1-based; 0 = not in the file
+	File    string `json:"file,omitempty"`    // the file of Line and Column, if not the configuration's own
 	Profile string `json:"profile,omitempty"` // of a fault in a profile's composition, as are Plugin and Slot
 	Plugin  string `json:"plugin,omitempty"`
 	Slot    string `json:"slot,omitempty"`

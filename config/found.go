@@ -56,6 +56,20 @@ func literal(text string) *yaml.Node {
 
 // ReadFound reads a list like replicas at path. The error, if any, is *Faults with every fault of it.
 func (s *Specialist) ReadFound(path, source string, o Options) ([]Replica, error) {
+	all, err := s.readFound(newDecoder(o), path, source)
+	return expandedIf(all, err)
+}
+
+// expandedIf puts the ranks of what was found in their place, if it is without fault.
+func expandedIf(entries []Replica, err error) ([]Replica, error) {
+	if err != nil {
+		return entries, err
+	}
+	return expanded(entries), nil
+}
+
+// readFound is ReadFound by a decoder, with one replica an entry, whatever ranks it has.
+func (s *Specialist) readFound(d *decoder, path, source string) ([]Replica, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -65,17 +79,22 @@ func (s *Specialist) ReadFound(path, source string, o Options) ([]Replica, error
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	return s.ParseFound(path, text, source, o)
+	return s.parseFound(d, path, text, source)
 }
 
 // ParseFound is ReadFound of text, which is called name in messages. A text without a list is a fault, not an empty
 // list: it may be half written.
 func (s *Specialist) ParseFound(name string, text []byte, source string, o Options) ([]Replica, error) {
+	all, err := s.parseFound(newDecoder(o), name, text, source)
+	return expandedIf(all, err)
+}
+
+// parseFound is ParseFound by a decoder, which knows the places of all entries after, with one replica an entry.
+func (s *Specialist) parseFound(d *decoder, name string, text []byte, source string) ([]Replica, error) {
 	root, fault := document(text)
 	if fault != nil {
 		return nil, &Faults{File: name, List: []Fault{*fault}}
 	}
-	d := newDecoder(o)
 	if root.Kind != yaml.SequenceNode {
 		d.add(d.origins.place(root), rootPath, CodeWrongType, "want a list of replicas, found %s", describe(root))
 		return nil, d.err(name)
@@ -92,10 +111,7 @@ func (s *Specialist) ParseFound(name string, text []byte, source string, o Optio
 	if d.budget < 0 {
 		return nil, tooComplex(name)
 	}
-	if err := d.err(name); err != nil {
-		return all, err
-	}
-	return expanded(all), nil
+	return all, d.err(name)
 }
 
 // foundBy decodes one entry onto the template.
