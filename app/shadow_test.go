@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"octet/app"
 	"octet/calibration"
 	"octet/classifier"
 	"octet/engine/emulator"
@@ -67,27 +68,30 @@ func newShadowWorld(t *testing.T, engines []emulator.Config, sets ...string) (*w
 }
 
 // unsure gives the served configuration the model of these tests.
-func (w *world) unsure() {
+func (w *world) unsure() { doubting(w.T, w.App) }
+
+// doubting gives what a serves the model of these tests.
+func doubting(t testing.TB, a *app.App) {
 	cfg := classifier.Config{
 		Specialists: []string{"debug", "systems"}, Fallback: "debug", Viable: 0.15, Model: unsureModel{},
 		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{},
 	}
-	for _, sp := range w.App.Config().Specialists {
-		for _, a := range sp.Adapters {
-			cfg.Adapters[sp.Name] = append(cfg.Adapters[sp.Name], a.Name)
+	for _, sp := range a.Config().Specialists {
+		for _, lora := range sp.Adapters {
+			cfg.Adapters[sp.Name] = append(cfg.Adapters[sp.Name], lora.Name)
 		}
 	}
-	for name, in := range w.App.Config().Intents {
+	for name, in := range a.Config().Intents {
 		cfg.Intents[name] = classifier.IntentConfig{Specialist: in.Specialist, ShadowThreshold: in.ShadowThreshold,
 			DivertThreshold: in.DivertThreshold, PriorityFloor: in.PriorityFloor}
 	}
 	cascade, err := classifier.New(cfg)
 	if err != nil {
-		w.T.Fatal(err)
+		t.Fatal(err)
 	}
-	rt := *w.App.Server().Runtime()
+	rt := *a.Server().Runtime()
 	rt.Cascade = cascade
-	w.App.Server().Serve(&rt)
+	a.Server().Serve(&rt)
 }
 
 func asking(text string, stream bool) string {

@@ -34,7 +34,7 @@ func runProgram(ctx context.Context, specialist string, argv []string) error {
 func (a *App) holdOf(g *generation, sp *config.Specialist) *hold.Queue {
 	s := sp.Sleeping()
 	t := sleepers.Terms{Hold: s.Hold, After: s.After, Timeout: s.Wake.Timeout, Argv: s.Wake.Argv(),
-		Declared: sp.Sleep != nil, Discovers: sp.Discover != nil || g.plan.Coming[sp.Name],
+		Wakes: s.Wakes(), Declared: sp.Sleep != nil, Discovers: sp.Discover != nil || g.plan.Coming[sp.Name],
 		MaxWaiting: sp.Scheduler.MaxWaiting, Aging: sp.Scheduler.Aging}
 	if g.cfg.Limits.MaxQueueWait == 0 {
 		t.Hold = 0 // nothing may wait

@@ -8,9 +8,10 @@ import (
 
 // Sleep is what becomes of requests while no replica serves, and of replicas that are idle.
 type Sleep struct {
-	// Requests wait so long for a replica to wake or to appear; 0s = they are refused at once. Without this section
-	// they wait for what is known to come: replicas that sleep, and those that discover may find. With it also for
-	// replicas that are down.
+	// Requests wait so long for a replica to wake or to appear; 0s = they are refused at once, and wake it where after
+	// or wake is given; 0s alone leaves replicas that sleep to their operator. Without this section requests wait for
+	// what is known to come: replicas that sleep, and those that discover may find. With it also for replicas that are
+	// down.
 	Hold time.Duration `yaml:"hold" default:"60s" range:"0s..1h"`
 	// How a replica is woken, once, when the first request waits.
 	Wake Wake `yaml:"wake"`
@@ -36,6 +37,12 @@ func (s *Specialist) Sleeping() Sleep {
 		return *s.Sleep
 	}
 	return Sleep{Hold: time.Minute, Wake: Wake{Timeout: time.Minute}}
+}
+
+// Wakes reports whether replicas that sleep are woken for requests: not where the section has hold: 0s alone, which
+// leaves them to their operator.
+func (s *Sleep) Wakes() bool {
+	return s.Hold > 0 || s.After > 0 || s.Wake.Path != "" || s.Wake.Command != ""
 }
 
 // Argv returns the words of the command; nil if there is none.

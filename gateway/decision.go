@@ -98,7 +98,11 @@ func checkLength(sp *ensemble.Specialist, r *intake.Request) error {
 // replica serves, the request is held.
 func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 	for {
-		again, err := x.dispatch.Hold(ctx, x.serveNow(ctx, choice))
+		err := x.serveNow(ctx, choice)
+		if err := x.chargeHeld(err); err != nil {
+			return err
+		}
+		again, err := x.dispatch.Hold(ctx, err)
 		if !again {
 			return err
 		}
@@ -106,6 +110,18 @@ func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 		x.decision.Renew()
 	}
 }
+
+// chargeHeld asks the tenant's rate for a request before that is held, by the length of its text: its prompt is counted
+// where it is routed. It is asked once, and what is not used is given back at the end.
+func (x *exchange) chargeHeld(err error) error {
+	if !x.dispatch.MayBeHeld(err) || !x.request.Tenant.HasTokenRate() {
+		return nil
+	}
+	return x.holding.charge(&x.request, max(len(x.request.Render(nil))/bytesPerToken, 1), x.Now)
+}
+
+// bytesPerToken is about what tokenizers come to.
+const bytesPerToken = 4
 
 // serveNow is serve for a request that is not held.
 func (x *exchange) serveNow(ctx context.Context, choice dispatch.Choice) error {
@@ -129,6 +145,7 @@ func (x *exchange) serveNow(ctx context.Context, choice dispatch.Choice) error {
 	if err := x.holding.charge(&x.request, x.dispatch.Plan.Prompt.Tokens, x.Now); err != nil {
 		return err
 	}
+	x.beginShadow()
 	for again := range x.rt.Limits.MaxAttempts + 1 {
 		if err = x.dispatch.Run(plan); !x.dispatch.Misses(err) || again == x.rt.Limits.MaxAttempts {
 			return err
@@ -141,6 +158,15 @@ func (x *exchange) serveNow(ctx context.Context, choice dispatch.Choice) error {
 		plan = next
 	}
 	return err
+}
+
+// beginShadow begins the copy that the decision asks for, once: with the request's first turn at a replica, not before.
+// A request that is held may have no answer to compare a copy's with.
+func (x *exchange) beginShadow() {
+	if !x.copied && !x.request.Dry {
+		x.copied = true
+		x.shadow = x.s.shadows.Begin(x.rt, &x.request, &x.decision, &x.receipt, &x.relay)
+	}
 }
 
 // edition returns the name of the decision's adapter in the engines of its specialist; "" without an adapter.
@@ -188,6 +214,7 @@ func (x *exchange) serveSecond(ctx context.Context, refused error) error {
 	first, offered := x.decision.Verdict, errors.As(refused, &no) && no.Offered
 	kept := x.dispatch.Refused()
 	x.shadow.Forgo() // it is asked as the first now
+	x.copied = true
 	x.decision.Verdict, _ = first.SecondChoice()
 	x.noteChoice()
 	err := x.serve(ctx, dispatch.Choice{Sooner: kept.Wait(), AtOnce: kept.Wait() == 0})

@@ -34,6 +34,7 @@ type exchange struct {
 	relay    stream.Relay
 	receipt  receipt.Draft
 	shadow   *shadow.Shadow // nil if there is none
+	copied   bool           // no shadow begins any more
 	answer   answer
 	holding  holding
 }

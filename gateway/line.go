@@ -53,7 +53,6 @@ func (x *exchange) run(r *http.Request, kind wire.Kind) error {
 	if err := x.decide(ctx); err != nil { // which specialist
 		return err
 	}
-	x.shadow = x.s.shadows.Begin(x.rt, &x.request, &x.decision, &x.receipt, &x.relay)
 	second := x.s.decider.Second(x.rt, &x.request, &x.decision)
 	err := x.serve(ctx, dispatch.Choice{OfferBack: second}) // which replica, may it run, run it
 	if second && elsewhere(err) && !x.relay.Begun() {

@@ -54,7 +54,7 @@ func (one *sleeper) holds() hold.Terms {
 	defer one.mu.Unlock()
 	t := hold.Terms{Back: one.waking.left(now), Retry: one.waking.retry(now)}
 	if one.expects(replicas) {
-		t.For = one.terms.Hold
+		t.For, t.Wakes = one.terms.Hold, one.terms.Wakes
 	}
 	return t
 }

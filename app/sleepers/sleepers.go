@@ -31,6 +31,7 @@ type Replica struct {
 type Terms struct {
 	Hold, After, Timeout time.Duration
 	Argv                 []string // of the program that wakes; nil for the engine's own way
+	Wakes                bool     // replicas are woken, whether requests may wait for them or not
 	Declared             bool     // the section is given: requests wait for replicas that are down, too
 	Discovers            bool     // replicas may appear
 	MaxWaiting           int

@@ -87,7 +87,7 @@ func (one *sleeper) wake(replicas []Replica, beside bool, now time.Time) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	w := &one.waking
-	if w.asked() || now.Before(w.next) || one.terms.Hold == 0 {
+	if w.asked() || now.Before(w.next) || !one.terms.Wakes {
 		return
 	}
 	wake, target := one.way(replicas, beside)

@@ -35,6 +35,9 @@ func (d *Dispatch) Behind(sp *ensemble.Specialist) error {
 	return ErrBehind
 }
 
+// MayBeHeld reports whether Hold may hold the request after err: what it takes of its tenant's rate is due before that.
+func (d *Dispatch) MayBeHeld(err error) bool { return !d.Choice.OfferBack && d.holds(err) }
+
 // Hold holds a request that err has kept from its specialist's replicas, as none of them serves, until one does. It
 // returns true if the request is to be routed again, by the newest Runtime, which is d's from then on; else the error.
 func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) {
@@ -46,7 +49,7 @@ func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) 
 	if terms := sp.Hold.Terms(); d.Choice.OfferBack && terms.For > 0 {
 		return false, &scheduler.Refusal{Reason: scheduler.ErrNoReplica, RetryAfter: terms.Back, Wait: terms.Back,
 			Offered: true, Detail: "no replica serves"}
-	} else if terms.For == 0 && !errors.Is(err, ErrBehind) {
+	} else if terms.For == 0 && !terms.Wakes && !errors.Is(err, ErrBehind) {
 		return false, err
 	}
 	began := d.Timer.Now()

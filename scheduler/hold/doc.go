@@ -4,7 +4,7 @@
 //	  │            │                                        │  at most Width at a time          │
 //	  │            ├ the hold, or its deadline, is over      └──────── the next ◀───────────────┘
 //	  │            └ a more urgent request needs its place
-//	  └ refused: the queue is full
+//	  └ refused, as the queue is full for one: Entered is called all the same, so that a replica is woken
 //
 // A Queue knows neither replicas nor pools. What opens it does, and each request that it lets out asks a Gate, which
 // admits by the pool or queues it: there is no moment at which all of them run.

@@ -1,7 +1,6 @@
 package hold
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -21,13 +20,15 @@ type Config struct {
 	Now        func() time.Time        // required
 	// Terms are asked with each request that enters, and with each refusal.
 	Terms func() Terms
-	// Entered is called, without a lock, after each request that waits, or whose deadline is before a replica serves.
+	// Entered is called, without a lock, after each request that came, whether it waits or is refused: a replica is
+	// wanted.
 	Entered func()
 }
 
 // Terms are what requests are held on now.
 type Terms struct {
 	For   time.Duration // the longest hold; 0 holds no request
+	Wakes bool          // a replica is woken for a request, though that is not held
 	Back  time.Duration // until a replica serves, as was measured before; 0 is unknown
 	Retry time.Duration // after which a refused request may come back; 0 is unknown
 }
@@ -82,12 +83,20 @@ func (q *Queue) Reconfigure(c Config) {
 // Len returns how many requests wait.
 func (q *Queue) Len() int { return int(q.waiting.Load()) }
 
+// Passing returns how many passes are out.
+func (q *Queue) Passing() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.passing
+}
+
 // Enter has r wait. A *scheduler.Refusal says why it may not: scheduler.ErrNoReplica where requests are not held now.
+// One that is refused wants a replica as well: the next may find it awake.
 func (q *Queue) Enter(r Request) (*Waiter, error) {
 	terms := q.Terms()
 	now := q.now()
 	w, err := q.enter(&r, terms, now)
-	if q.entered != nil && (err == nil || errors.Is(err, scheduler.ErrDeadline)) {
+	if q.entered != nil {
 		q.entered()
 	}
 	return w, err

@@ -163,3 +163,25 @@ func TestNothingIsLostInAQueue(t *testing.T) {
 		})
 	}
 }
+
+// Each request wants a replica, those that are refused as well: for want of a place, of time, or of a hold.
+func TestARequestThatIsRefusedWantsAReplicaToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wanted, terms := 0, Terms{For: 10 * time.Second, Back: 3 * time.Second}
+		c := Config{Ceiling: 100, Now: time.Now, Terms: func() Terms { return terms }, Entered: func() { wanted++ }}
+		none := New(c)
+		_, err := none.Enter(asked("no place", 0, "a"))
+		if !errors.Is(err, scheduler.ErrQueueFull) || wanted != 1 {
+			t.Errorf("%v: wanted %d times", err, wanted)
+		}
+		late := asked("late", 0, "a")
+		late.Deadline = time.Now().Add(time.Second)
+		if _, err = none.Enter(late); !errors.Is(err, scheduler.ErrDeadline) || wanted != 2 {
+			t.Errorf("%v: wanted %d times", err, wanted)
+		}
+		terms.For = 0
+		if _, err = none.Enter(asked("no hold", 0, "a")); !errors.Is(err, scheduler.ErrNoReplica) || wanted != 3 {
+			t.Errorf("%v: wanted %d times", err, wanted)
+		}
+	})
+}
