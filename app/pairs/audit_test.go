@@ -288,6 +288,7 @@ func (c *cell) auditLedgers() {
 			c.t.Errorf("engine %s: %+v", name, s)
 		}
 	}
+	c.auditHolds()
 	c.auditOpen()
 }
 

@@ -212,7 +212,7 @@ var grammars = map[string]struct {
 
 // takeSaid takes down what an answer of a door says.
 func (a *answer) takeSaid(said *doorstest.Said, err error) {
-	a.text, a.code, a.usage = said.Text, said.Code, usage{said.Prompt, said.Completion}
+	a.text, a.code, a.usage = said.Text, said.Code, usage{Prompt: said.Prompt, Completion: said.Completion}
 	a.done = said.Done && a.status == http.StatusOK
 	switch {
 	case err != nil:

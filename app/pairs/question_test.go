@@ -53,6 +53,9 @@ type answer struct {
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
+	Details    struct {
+		Tokens int `json:"cached_tokens"` // which the engine had in its cache
+	} `json:"prompt_tokens_details"`
 }
 
 // ask asks a question as the cell's features shape it, with changes.
@@ -211,6 +214,12 @@ func (q *question) whole() string {
 
 // specialist is the one that answered, "" if none was chosen.
 func (a *answer) specialist() string { return a.head.Get("X-Specialist") }
+
+// foretold is how many tokens the answer's head says to be in the cache.
+func (a *answer) foretold() int {
+	n, _ := strconv.Atoi(a.head.Get("X-Cached-Tokens"))
+	return n
+}
 
 // number reads a header as a number; 0 without it.
 func (q *question) number(header string) int {

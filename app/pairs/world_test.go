@@ -86,18 +86,30 @@ var ceilings = map[string]int{"acme": 5, "rival": 10}
 const step = 10 * time.Millisecond // of a token
 
 func engines(features []*feature) (all []emulator.Config) {
-	present, doors := slices.Clone(names), []string(nil)
+	present, doors := slices.Clone(names), doorsOf(features)
 	for _, f := range features {
-		doors = append(doors, f.doors...)
 		if f.extra != "" {
 			present = append(present, f.extra)
 		}
 	}
 	for _, specialist := range present {
 		for _, name := range specialists[specialist] {
-			all = append(all, emulator.Config{Name: name, Model: specialist, Blocks: 512, Step: step, StepPerSeq: -1,
-				PrefillTPS: 20000, AdapterSwap: -1, Adapters: []string{"gdb-v2", "core-v1"}, Doors: doors})
+			all = append(all, engineOf(name, specialist, doors))
 		}
+	}
+	return all
+}
+
+// engineOf is an engine of a specialist. One that sleeps does not tell that its cache is lost.
+func engineOf(name, specialist string, doors []string) emulator.Config {
+	return emulator.Config{Name: name, Model: specialist, Blocks: 512, Step: step, StepPerSeq: -1, PrefillTPS: 20000,
+		AdapterSwap: -1, Adapters: []string{"gdb-v2", "core-v1"}, Doors: doors, LoadTime: loading, SleepsSilently: true}
+}
+
+// doorsOf are the doors that engines serve.
+func doorsOf(features []*feature) (all []string) {
+	for _, f := range features {
+		all = append(all, f.doors...)
 	}
 	return all
 }
@@ -162,6 +174,7 @@ type cell struct {
 	others  sync.WaitGroup
 	round   atomic.Int32    // of the script
 	turns   atomic.Int32    // of naming a replica
+	losing  atomic.Bool     // cache events of the lead's engines
 	shown   map[string]bool // features that could be seen to be there
 	counter int
 	openKey string    // of acme's first stream; "" without Idempotency-Key
@@ -202,6 +215,7 @@ func open(t testing.TB, features ...*feature) *cell {
 		}
 	}
 	c.Hear = c.hear
+	c.Lose = func(engine string) bool { return c.losing.Load() && ofReplica(engine) == c.lead }
 	c.Serve(c.yaml, c.sets...)
 	c.believe()
 	c.startCharges()

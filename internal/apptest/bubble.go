@@ -37,6 +37,9 @@ type Bubble struct {
 	// Hear is told of every request for an answer that an engine is sent, by many goroutines; nil hears nothing.
 	Hear func(engine string, head http.Header, body []byte)
 
+	// Lose returns true if a batch of cache events of an engine is lost on its way; nil loses none.
+	Lose func(engine string) bool
+
 	// RunProgram runs the programs that wake replicas; nil runs them.
 	RunProgram func(ctx context.Context, specialist string, argv []string) error
 
@@ -48,6 +51,7 @@ type BubbleEngine struct {
 	*emulator.Emulator
 	Listener *Memory
 	Asked    atomic.Int64 // for answers
+	Woken    atomic.Int64 // asked to wake up
 }
 
 // NewBubble starts engines, and no gateway yet. All ends with the test.
@@ -69,7 +73,7 @@ func NewBubble(t testing.TB, engines []emulator.Config) *Bubble {
 
 // Start starts one more engine, that no configuration knows yet.
 func (b *Bubble) Start(c emulator.Config) {
-	c.Publisher, c.Client = b.Local, b.Client
+	c.Publisher, c.Client = publisher{b, c.Name}, b.Client
 	e, err := emulator.New(c)
 	if err != nil {
 		b.T.Fatal(err)
@@ -89,12 +93,32 @@ func (b *Bubble) Start(c emulator.Config) {
 	})
 }
 
+// publisher is an engine's side of Local.
+type publisher struct {
+	bubble *Bubble
+	engine string
+}
+
+// Publish implements events.Publisher.
+func (p publisher) Publish(ctx context.Context, batch events.Batch) error {
+	if lose := p.bubble.Lose; lose != nil && lose(p.engine) {
+		return nil
+	}
+	return p.bubble.Local.Publish(ctx, batch)
+}
+
+// Close implements events.Publisher.
+func (p publisher) Close() error { return nil }
+
 // boasting has an engine send headers that only a gateway may, and counts the requests for answers.
 func (e *BubbleEngine) boasting() http.Handler {
 	engine := e.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v1/") && r.Method == http.MethodPost {
 			e.Asked.Add(1)
+		}
+		if r.URL.Path == "/wake_up" {
+			e.Woken.Add(1)
 		}
 		for _, name := range []string{"X-Specialist", "X-Receipt-Id", "X-Slo-Ttft-Ms", "X-Shadow", "X-Confidence",
 			"X-Served-By", "Server"} {

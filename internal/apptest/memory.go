@@ -72,6 +72,13 @@ type memoryConn struct {
 func (c *memoryConn) Read(p []byte) (int, error)  { return c.in.read(p) }
 func (c *memoryConn) Write(p []byte) (int, error) { return c.out.write(p) }
 
+// OnPeerClosed implements server.Telling.
+func (c *memoryConn) OnPeerClosed(f func()) {
+	if c.in.onEnd(f) {
+		f()
+	}
+}
+
 func (c *memoryConn) Close() error {
 	c.in.end(true)
 	c.out.end(false)
@@ -96,8 +103,9 @@ type flow struct {
 	mu              sync.Mutex
 	change          sync.Cond
 	held            []byte
-	ended           bool // by the writer: what is held can be read
-	left            bool // by the reader: what is written goes nowhere
+	ended           bool   // by the writer: what is held can be read
+	left            bool   // by the reader: what is written goes nowhere
+	told            func() // called when the writer ends it; nil if nothing is to be
 	readBy, writeBy limit
 }
 
@@ -161,14 +169,28 @@ func (f *flow) write(p []byte) (n int, err error) {
 	return n, nil
 }
 
+// onEnd has told called when the writer ends the flow. It returns true if it has.
+func (f *flow) onEnd(told func()) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told = told
+	return f.ended
+}
+
 // end is its reader's or its writer's.
 func (f *flow) end(reader bool) {
+	var told func()
+	defer func() {
+		if told != nil {
+			told()
+		}
+	}()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if reader {
 		f.left, f.held = true, nil
-	} else {
-		f.ended = true
+	} else if !f.ended {
+		f.ended, told = true, f.told
 	}
 	for _, l := range []*limit{&f.readBy, &f.writeBy} {
 		if l.timer != nil && f.left && f.ended {

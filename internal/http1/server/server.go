@@ -96,6 +96,12 @@ func (s *Server) open(l net.Listener) error {
 // in the kernel meanwhile.
 const mostTries = 100
 
+// Telling is a connection that is no socket, and so is under no watch: it tells itself of its peer's end.
+type Telling interface {
+	// OnPeerClosed has f called once when the peer has closed its side; at once if it has.
+	OnPeerClosed(f func())
+}
+
 // start serves nc on a goroutine of its own.
 func (s *Server) start(nc net.Conn) {
 	c := newConn(s, nc)
@@ -114,6 +120,9 @@ func (s *Server) start(nc net.Conn) {
 		return
 	}
 	c.watched = w != nil && w.Add(c.raw, c.id)
+	if tells, is := nc.(Telling); is {
+		tells.OnPeerClosed(func() { s.left(c.id) })
+	}
 	go c.serve()
 }
 
