@@ -40,7 +40,7 @@ func run(args []string) int {
 	root := Root()
 	asJSON := root.PersistentFlags().Bool("json-faults", false,
 		"report what is wrong with a configuration as JSON, one object a line")
-	root.SetArgs(args)
+	root.SetArgs(signed(args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
@@ -79,7 +79,7 @@ func Root() *cobra.Command {
 		},
 	}
 	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(),
-		replayCommand(), trainCommand(), evaluateCommand(), calibrateCommand())
+		drainCommand(), knobCommand(), replayCommand(), trainCommand(), evaluateCommand(), calibrateCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root
 }

@@ -60,6 +60,15 @@ type SpecialistState struct {
 	Probation []slo.Trial `json:"probation,omitempty"`
 }
 
+// EnsembleState answers GET /admin/state.
+type EnsembleState struct {
+	Generation  uint64            `json:"generation"` // of the configuration in force
+	Open        int64             `json:"open"`       // requests being answered
+	Draining    bool              `json:"draining"`
+	Specialists []SpecialistState `json:"specialists"`
+	Discovery   *DiscoveryState   `json:"discovery,omitempty"` // absent where all replicas are listed
+}
+
 // State answers /admin/state.
 type State struct {
 	Current   Current
@@ -89,9 +98,10 @@ func (h State) Handle(c *gin.Context) {
 			}
 		}
 	}
-	state := gin.H{"generation": rt.Generation, "open": h.Open(), "draining": h.Draining(), "specialists": list}
+	state := EnsembleState{Generation: rt.Generation, Open: h.Open(), Draining: h.Draining(), Specialists: list}
 	if h.Finder != nil {
-		state["discovery"] = h.Finder.Sources()
+		found := h.Finder.Sources()
+		state.Discovery = &found
 	}
 	c.JSON(http.StatusOK, state)
 }
