@@ -25,6 +25,8 @@ type Kind struct {
 	Rendering      Rendering
 	Served         Served // beside chat completions
 	Revision       Revision
+	Build          Build
+	Flags          Flags
 
 	Bit         Kinds // by which Members name it
 	PassUnknown bool  // its replicas pass on what Members do not have for it, unless the configuration says otherwise
@@ -118,6 +120,7 @@ var kinds = Table{
 		Marks: Marks{Owner: "llamacpp", Metrics: "llamacpp:",
 			Paths: []Mark{{Path: "/props", Member: "default_generation_settings"}}},
 		Revision: Revision{Listed: true, Paths: []string{"/props"}, Members: []string{"model_path"}},
+		Build:    Build{Paths: []string{"/props"}, Member: "build_info", Since: "b4748"}, Flags: llamaFlags,
 	},
 	{
 		Name: "sglang", Bit: SGLang, TakesSalt: true, TopPAboveZero: true, AdapterSuffix: true, TokenizesChats: true,
@@ -133,6 +136,7 @@ var kinds = Table{
 			Paths: []Mark{{Path: "/server_info", Member: "tp_size"}, {Path: "/get_server_info", Member: "tp_size"}}},
 		Revision: Revision{Paths: []string{"/get_model_info", "/model_info"},
 			Members: []string{"model_path", "weight_version"}},
+		Build: Build{Paths: []string{"/server_info", "/get_server_info"}, Member: "version"}, Flags: sglangFlags,
 	},
 	{
 		Name: Default, Bit: VLLM, TakesSalt: true, LowFirst: true, TopPAboveZero: true, TokenizesChats: true,
@@ -149,6 +153,7 @@ var kinds = Table{
 		Marks: Marks{Owner: "vllm", Metrics: "vllm:",
 			Paths: []Mark{{Path: "/version", Member: "version", Shared: true}}},
 		Revision: Revision{Listed: true},
+		Build:    Build{Paths: []string{"/version"}, Member: "version", Since: "0.10.0"}, Flags: vllmFlags,
 	},
 	{
 		Name: Generic, Bit: OpenAI, PassUnknown: true,

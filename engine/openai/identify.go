@@ -52,13 +52,21 @@ func (c *Client) Identify(ctx context.Context, model string) (Identity, error) {
 // not that there is no such path, is what it says to a GET.
 func (c *Client) doors(ctx context.Context, may engine.Doors) (served engine.Doors) {
 	engine.DoorPaths(may, func(door engine.Doors, path string) {
-		_, err := c.ask(ctx, "GET", path, nil, maxAnswer)
-		var said *StatusError
-		if errors.As(err, &said) && said.Status == 405 {
+		if there, err := c.takes(ctx, path); err == nil && there {
 			served |= door
 		}
 	})
 	return served
+}
+
+// takes returns true if the engine says to a GET that the path takes another method.
+func (c *Client) takes(ctx context.Context, path string) (bool, error) {
+	_, err := c.ask(ctx, "GET", path, nil, maxAnswer)
+	var said *StatusError
+	if errors.As(err, &said) {
+		return said.Status == 405, nil
+	}
+	return false, err
 }
 
 // answered returns true if err is about an answer of the engine's that was only not what was asked for. An engine that

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"time"
 
@@ -61,10 +60,8 @@ func (t *tokenizer) compareAll(ctx context.Context, r Engine) (differences []err
 			continue
 		}
 		difference, err := compare(ctx, t.Model, r, &firstPrompts[i], t.Local.ids(text))
-		var refused *openai.StatusError
-		if errors.As(err, &refused) &&
-			(refused.Status == http.StatusBadRequest || refused.Status == http.StatusUnprocessableEntity) {
-			difference, err = fmt.Errorf("it refuses what is rendered here: %w", refused), nil
+		if refusal(err) {
+			difference, err = fmt.Errorf("it refuses what is rendered here: %w", err), nil
 		}
 		if err != nil {
 			return nil, err

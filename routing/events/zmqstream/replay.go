@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"octet/routing/events"
+	"octet/routing/events/zmtp"
 )
 
 // errNoReplay is an engine without a replay socket.
@@ -32,9 +33,15 @@ func (f *follower) ask(ctx context.Context, from uint64, each func(message) bool
 
 // askOnce has a connection of its own: an answer that was given up cannot be mistaken for the next one's.
 func (f *follower) askOnce(ctx context.Context, from uint64, each func(message) bool) (some bool, err error) {
+	return replayFrom(ctx, f.replay, from, f.meter.Skipped, each)
+}
+
+// replayFrom asks a ROUTER socket once. skipped is called for each message that is none.
+func replayFrom(ctx context.Context, replay *zmtp.Endpoint, from uint64, skipped func(),
+	each func(message) bool) (some bool, err error) {
 	dialling, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	conn, err := f.replay.Dial(dialling, "DEALER", limits())
+	conn, err := replay.Dial(dialling, "DEALER", limits())
 	if err != nil {
 		return false, err
 	}
@@ -54,7 +61,7 @@ func (f *follower) askOnce(ctx context.Context, from uint64, each func(message) 
 		m, ok := parse(frames)
 		switch {
 		case !ok:
-			f.meter.Skipped()
+			skipped()
 			continue
 		case m.seq == farSeq && len(m.payload) == 0:
 			return some, nil
