@@ -67,6 +67,7 @@ type App struct {
 	series      series
 	discovered  *discovered
 	watched     *watched
+	examined    *examination
 	examples    *records.Stream  // the calibration stream; nil without a sink
 	verifier    *verify.Verifier // nil if answers are not judged here
 	digest      func([]byte) string
@@ -98,7 +99,8 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
 	if o.Source.Engines == nil {
 		o.Source.Engines = engine.AllKinds()
 	}
-	a := &App{Options: o, digest: digester(cfg.HashSeed), series: newSeries(o.Build), guard: new(dialing.Guard)}
+	a := &App{Options: o, digest: digester(cfg.HashSeed), series: newSeries(o.Build), guard: new(dialing.Guard),
+		examined: newExamination()}
 	hasher := kvpool.NewHasher(fabric.HashSeed(cfg))
 	a.tokens = tokenizers.New(hasher)
 	var err error

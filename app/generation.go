@@ -166,6 +166,7 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 		Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
 		Via: a.replicas.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof,
 		Digest: a.digest, Probation: a.history.probation, Finder: registry{a},
+		Examine: a.Examine,
 		Front: front.Kind(cfg.Front),
 	}
 	if a.Source.Path != "" {

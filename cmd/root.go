@@ -79,7 +79,8 @@ func Root() *cobra.Command {
 		},
 	}
 	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(),
-		drainCommand(), knobCommand(), replayCommand(), trainCommand(), evaluateCommand(), calibrateCommand())
+		doctorCommand(), drainCommand(), knobCommand(), replayCommand(), trainCommand(), evaluateCommand(),
+		calibrateCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root
 }
@@ -101,6 +102,9 @@ func report(err error, asJSON bool) int {
 	case errors.As(err, &faults):
 		fmt.Fprintln(os.Stderr, faults.Error()) // one fault a line, nothing before it
 		return exitConfig
+	}
+	if errors.Is(err, errFound) {
+		return exitFailed // what was found is told already
 	}
 	fmt.Fprintln(os.Stderr, "octet:", err)
 	if errors.As(err, &usage) || errors.Is(err, app.ErrConfig) {

@@ -78,10 +78,12 @@ func (s *Server) operators() *gin.Engine {
 	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
 	knobs := api.Knobs{Refuse: s.refuse, Knobs: s.knobs, Now: s.now, Log: s.log}
 	reload := api.Reload{Refuse: s.refuse, Current: s.Runtime, Reload: o.Reload, Finder: o.Finder}
+	doctor := api.Doctor{Refuse: s.refuse, Examine: o.Examine}
 	e.Use(api.Operator{Refuse: s.refuse, Token: o.AdminToken, Hosts: o.AdminHosts}.Handle)
 	e.GET("/admin/state", state.Handle)
 	e.GET("/admin/index", caches.Handle)
 	e.GET("/admin/index/snapshot", caches.Snapshot)
+	e.GET("/admin/doctor", doctor.Handle)
 	e.GET("/admin/breakers", replicas.Breakers)
 	e.GET("/admin/receipts/:id", receipts.Any)
 	e.GET("/admin/knobs", knobs.List)

@@ -38,6 +38,8 @@ type Options struct {
 	Reload     func(context.Context) error // POST /admin/reload
 	Finder     api.Finder                  // POST /admin/replicas; nil where all replicas are listed
 	Now        func() time.Time            // default time.Now
+	// GET /admin/doctor; nil: there is none
+	Examine func(context.Context) ([]api.Finding, error)
 	Front      front.Kind                  // of the data listener
 	Knowledge  api.Knowledge               // nil: the admin listener tells the index alone
 	Verifier   shadow.Verifier             // nil: verdicts come by POST /v1/outcomes alone

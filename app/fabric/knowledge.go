@@ -10,6 +10,9 @@ import (
 // Trust returns what a replica is scored by: see package belief.
 func (f *Fabric) Trust(id index.HostID) string { return f.beliefs.Trust(id) }
 
+// Misfit returns why a replica's events tell nothing of the prompts that are routed there; "" if they do.
+func (f *Fabric) Misfit(id index.HostID) string { return f.misfit(id) }
+
 // Replica implements api.Knowledge.
 func (f *Fabric) Replica(name string, id index.HostID) map[string]any {
 	all := map[string]any{

@@ -45,10 +45,16 @@ type Comparison struct {
 	Tools    error // likewise with tools
 }
 
-// CompareBuiltin compares what the tokenizer of emulated engines makes of probes with what an engine makes of them.
-func CompareBuiltin(ctx context.Context, model string, e Engine) (Comparison, error) {
+// CompareBuiltin compares what the tokenizer of emulated engines makes of probes with what an engine makes of them. text
+// returns the prompt of a probe, false where it is not rendered here.
+func CompareBuiltin(ctx context.Context, model string, e Engine, text func(*routing.Facts) ([]byte, bool)) (Comparison,
+	error) {
 	return compareProbes(ctx, model, e, func(f *routing.Facts) ([]uint32, error) {
-		return engine.Tokenize(nil, f.Text(nil)), nil
+		prompt, ok := text(f)
+		if !ok {
+			return nil, plugins.ErrNoTokenizer
+		}
+		return engine.Tokenize(nil, prompt), nil
 	})
 }
 
