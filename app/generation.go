@@ -167,7 +167,7 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 		Via: a.replicas.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof,
 		Digest: a.digest, Probation: a.history.probation, Finder: registry{a},
 		Examine: a.Examine,
-		Front: front.Kind(cfg.Front),
+		Front:   front.Kind(cfg.Front),
 	}
 	if a.Source.Path != "" {
 		o.Reload = a.Reload

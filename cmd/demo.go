@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -120,7 +121,15 @@ func (f demoFlags) config(sets []string) (*config.Config, [][]net.Listener, erro
 	}
 	options.Sets = append(sets, f.sets...)
 	cfg, err := config.Parse("reference.yaml", config.Example(), options)
-	return cfg, listeners, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.redis == "" && !slices.ContainsFunc(f.sets, func(s string) bool { return strings.HasPrefix(s, "events.redis") }) {
+		alone := *cfg
+		alone.Events.Redis = nil // the reference's, which nothing serves here
+		cfg = &alone
+	}
+	return cfg, listeners, nil
 }
 
 // eventBus carries the demo's cache events.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -21,6 +22,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"octet/app/doctor"
 	"octet/engine/emulator"
 	"octet/gateway/api"
 	"octet/routing/events/enginehash"
@@ -329,6 +331,43 @@ func TestDoctorSaysWhyItCannotAsk(t *testing.T) {
 		}
 		if usage := new(usageError); errors.As(err, usage) != strings.HasPrefix(why, "either") {
 			t.Errorf("%v: %v is of the wrong kind", args, err)
+		}
+	}
+}
+
+// Issue 22: nothing is wrong in the demo, at a running gateway.
+func TestDoctorFindsNothingInTheDemo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	tour, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- demo(ctx, demoFlags{listen: "127.0.0.1:0", admin: "127.0.0.1:0", step: time.Millisecond,
+			text: emulator.TextProse}, out)
+		_ = out.Close()
+	}()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	admin := ""
+	lines := bufio.NewScanner(tour)
+	for lines.Scan() {
+		if fields := strings.Fields(lines.Text()); len(fields) > 1 && fields[0] == "admin" {
+			admin = fields[1]
+		}
+		if strings.HasPrefix(lines.Text(), "Stop with") {
+			break
+		}
+	}
+	said, err := octet("doctor", "--admin", admin)
+	if err != nil || strings.Count(said, "\n") < 16*len(doctor.Checks) {
+		t.Errorf("%v: %s", err, said)
+	}
+	for line := range strings.Lines(said) {
+		if !strings.HasPrefix(line, "pass") {
+			t.Error(line)
 		}
 	}
 }

@@ -171,7 +171,7 @@ const maxSkew = 5 * time.Second
 
 func clock(f *Facts) Verdict {
 	ahead, known := f.Ahead, f.AheadErr == nil
-	if f.Lagged && f.Lag < -maxSkew {
+	if f.Lagged && f.Lag < -maxSkew && f.Lag > -oldest {
 		ahead, known = -f.Lag, true
 	}
 	if !known {

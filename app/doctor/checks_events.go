@@ -178,13 +178,17 @@ func gaps(f *Facts) Verdict {
 	return pass("none")
 }
 
-// maxLag is how late events may be before it is told.
-const maxLag = 2 * time.Second
+// maxLag is how late events may be before it is told. What is told live is never oldest late: such publishers write
+// something else than the time.
+const (
+	maxLag = 2 * time.Second
+	oldest = 24 * time.Hour
+)
 
 func lag(f *Facts) Verdict {
 	skewed := f.AheadErr == nil && f.Ahead.Abs() > maxSkew
 	switch {
-	case !f.Lagged || skewed:
+	case !f.Lagged || skewed || f.Lag > oldest:
 		return pass("not known")
 	case f.Lag > maxLag:
 		return warn("look at the load of the engine's machine and at the way to "+f.Source, "events are %s late",

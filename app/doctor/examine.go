@@ -173,7 +173,7 @@ func (f *Facts) told(ears []*ear, before events.Position, was bool) bool {
 // hear takes over what the ear has heard that heard most of the replica.
 func (f *Facts) hear(ears []*ear) {
 	for i, e := range ears {
-		if h := e.of(f.Replica.Name); i == 0 || h.Batches > f.Batches {
+		if h := e.of(f.Replica.Name); i == 0 || h.Batches > f.Batches || h.Open && !f.Open {
 			f.Heard = h
 		}
 	}
