@@ -15,7 +15,8 @@ import (
 // mayImport is the house's plan: each room, main, cmd and internal included, and the rooms it may see. A room that is
 // not here may see none of ours.
 var mayImport = map[string][]string{
-	"app": {"adapters", "app/collectors", "app/discovery", "app/doctor", "app/discovery/kubernetes", "app/fabric", "app/pipeline",
+	"app": {"adapters", "app/collectors", "app/discovery", "app/doctor", "app/discovery/kubernetes", "app/fabric",
+		"app/pipeline",
 		"app/sleepers", "calibration",
 		"calibration/judge",
 		"calibration/records", "classifier", "classifier/model", "classifier/remote", "config", "engine",
@@ -35,7 +36,8 @@ var mayImport = map[string][]string{
 		"routing/events", "routing/fleet", "routing/index", "routing/plugins"},
 	"app/discovery":            {"config", "internal/contain"},
 	"app/discovery/kubernetes": {"app/discovery", "config"},
-	"app/doctor": {"app/fabric", "config", "engine", "engine/openai", "engine/tokenizers", "gateway/api", "gateway/intake",
+	"app/doctor": {"app/fabric", "config", "engine", "engine/openai", "engine/tokenizers", "gateway/api",
+		"gateway/intake",
 		"gateway/wire", "internal/dialing", "routing", "routing/events", "routing/events/enginehash",
 		"routing/events/natsstream", "routing/events/redisstream", "routing/events/zmqstream", "routing/events/zmtp",
 		"routing/index"},
@@ -51,7 +53,8 @@ var mayImport = map[string][]string{
 	"classifier/remote":   {"classifier", "internal/dialing"},
 	"classifier/train":    {"classifier/model"},
 	"cmd/adminclient":     {"gateway/api", "gateway/apierr", "gateway/receipt", "slo"},
-	"cmd": {"app", "app/doctor", "app/fabric", "app/pipeline", "calibration", "calibration/lessons", "calibration/records",
+	"cmd": {"app", "app/doctor", "app/fabric", "app/pipeline", "calibration", "calibration/lessons",
+		"calibration/records",
 		"classifier",
 		"classifier/model", "classifier/train", "cmd/adminclient", "config", "engine/emulator", "gateway/api",
 		"gateway/front",

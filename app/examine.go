@@ -44,7 +44,8 @@ type examiner struct {
 }
 
 func (x examiner) cell() *doctor.Cell {
-	c := &doctor.Cell{Events: x.cfg.Events, Control: openai.Config{Guard: x.guard, Bearer: x.cfg.Events.Snapshot.PeerToken}}
+	c := &doctor.Cell{Events: x.cfg.Events, Control: openai.Config{Guard: x.guard,
+		Bearer: x.cfg.Events.Snapshot.PeerToken}}
 	for i := range x.cfg.Specialists {
 		for j := range x.cfg.Specialists[i].Replicas {
 			c.Subjects = append(c.Subjects, x.subject(i, j))

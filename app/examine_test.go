@@ -39,9 +39,10 @@ func recorded(t *testing.T, answers map[string]string, metrics string, published
 			} else if published != nil {
 				published()
 			}
-			fmt.Fprintf(w, `{"id":"cmpl-1","object":"text_completion","model":"base-model","choices":[{"index":0,"text":"a",`+
-				`"finish_reason":"length"}],"usage":{"prompt_tokens":70,"completion_tokens":1,"total_tokens":71,`+
-				`"prompt_tokens_details":{"cached_tokens":%d}}}`, cached)
+			fmt.Fprintf(w,
+				`{"id":"cmpl-1","object":"text_completion","model":"base-model","choices":[{"index":0,"text":"a",`+
+					`"finish_reason":"length"}],"usage":{"prompt_tokens":70,"completion_tokens":1,"total_tokens":71,`+
+					`"prompt_tokens_details":{"cached_tokens":%d}}}`, cached)
 		case ok:
 			_, _ = w.Write([]byte(answer))
 		default:
@@ -54,7 +55,8 @@ func recorded(t *testing.T, answers map[string]string, metrics string, published
 
 var (
 	vllmAnswers = map[string]string{"/health": "", "/version": `{"version":"0.10.0"}`,
-		"/v1/models": `{"object":"list","data":[{"id":"base-model","object":"model","owned_by":"vllm","root":"base-model",` +
+		"/v1/models": `{"object":"list","data":[{"id":"base-model","object":"model","owned_by":"vllm",` +
+			`"root":"base-model",` +
 			`"parent":null,"max_model_len":512}]}`}
 	llamaAnswers = map[string]string{"/health": `{"status":"ok"}`,
 		"/props": `{"default_generation_settings":{"n_ctx":8192},"total_slots":4,"build_info":"b4748-1"}`,

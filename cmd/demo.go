@@ -124,7 +124,10 @@ func (f demoFlags) config(sets []string) (*config.Config, [][]net.Listener, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if f.redis == "" && !slices.ContainsFunc(f.sets, func(s string) bool { return strings.HasPrefix(s, "events.redis") }) {
+	if f.redis == "" && !slices.ContainsFunc(f.sets, func(s string) bool {
+		return strings.HasPrefix(s,
+			"events.redis")
+	}) {
 		alone := *cfg
 		alone.Events.Redis = nil // the reference's, which nothing serves here
 		cfg = &alone

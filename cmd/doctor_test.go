@@ -61,7 +61,8 @@ var seededFaults = []planted{
 	{name: "othermodel", model: "typo", found: map[string]string{"model": "replicas[0].model: coder"}},
 	{name: "otherkind", tamper: replaced("/v1/models", `"owned_by":"octet"`, `"owned_by":"sglang"`),
 		found: map[string]string{"engine": "replicas[0].engine: sglang"}},
-	{name: "old", tamper: replaced("/version", "octet-emulator", "0.6.3"), found: map[string]string{"version": "0.10.0"}},
+	{name: "old", tamper: replaced("/version", "octet-emulator", "0.6.3"),
+		found: map[string]string{"version": "0.10.0"}},
 	{name: "short", engine: func(c *emulator.Config) { c.MaxModelLen = 4096 }, specialist: "context: 65536",
 		found: map[string]string{"context": "context: 4096"}},
 	{name: "blocks", engine: func(c *emulator.Config) { c.BlockSize = 32 }, specialist: "block_size: 24",
@@ -69,8 +70,10 @@ var seededFaults = []planted{
 	{name: "multiple", engine: func(c *emulator.Config) { c.BlockSize = 32 }, specialist: "block_size: 16",
 		found: map[string]string{"block_size": "block_size: 32"}},
 	{name: "pool", replica: ", blocks: 9999", found: map[string]string{"pool": "blocks: 4096"}},
-	{name: "tokens", tamper: replaced("/tokenize", `"tokens":[`, `"tokens":[7,`), found: map[string]string{"tokens": "tokenizer:"}},
-	{name: "adapter", specialist: "adapters: [{name: gdb}]", found: map[string]string{"adapters": "a path for the adapter gdb"}},
+	{name: "tokens", tamper: replaced("/tokenize", `"tokens":[`, `"tokens":[7,`),
+		found: map[string]string{"tokens": "tokenizer:"}},
+	{name: "adapter", specialist: "adapters: [{name: gdb}]",
+		found: map[string]string{"adapters": "a path for the adapter gdb"}},
 	{name: "dark", tamper: func(path string, status int, body []byte) (int, []byte) {
 		if path == "/metrics" {
 			status = http.StatusNotFound
@@ -131,7 +134,8 @@ func (p *planted) plant(t *testing.T) string {
 	if model == "" {
 		model = "coder"
 	}
-	return fmt.Sprintf("  - {name: %s, tokenizer: builtin, %s, replicas: [{url: %q, model: %s, engine: vllm, events: {%s}%s}]}\n",
+	return fmt.Sprintf("  - {name: %s, tokenizer: builtin, %s, replicas: [{url: %q, model: %s, engine: vllm, "+
+		"events: {%s}%s}]}\n",
 		p.name, keys, url, model, sockets, p.replica)
 }
 

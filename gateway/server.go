@@ -39,11 +39,11 @@ type Options struct {
 	Finder     api.Finder                  // POST /admin/replicas; nil where all replicas are listed
 	Now        func() time.Time            // default time.Now
 	// GET /admin/doctor; nil: there is none
-	Examine func(context.Context) ([]api.Finding, error)
-	Front      front.Kind                  // of the data listener
-	Knowledge  api.Knowledge               // nil: the admin listener tells the index alone
-	Verifier   shadow.Verifier             // nil: verdicts come by POST /v1/outcomes alone
-	Verifies   string                      // the kind that the verifier's verdicts are published as
+	Examine   func(context.Context) ([]api.Finding, error)
+	Front     front.Kind      // of the data listener
+	Knowledge api.Knowledge   // nil: the admin listener tells the index alone
+	Verifier  shadow.Verifier // nil: verdicts come by POST /v1/outcomes alone
+	Verifies  string          // the kind that the verifier's verdicts are published as
 
 	Calibration shadow.Stream       // nil: what shadows come to is counted and not kept
 	Digest      func([]byte) string // of texts in calibration records; required with Calibration

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -59,7 +58,10 @@ func Ask(ctx context.Context, s *Subject) (f *Facts, client *openai.Client) {
 // ask puts the questions whose answers depend on the kind.
 func (f *Facts) ask(ctx context.Context, c *openai.Client) {
 	model := f.Replica.Model
-	f.Standing, _ = asked(ctx, askFor, func(ctx context.Context) (openai.Standing, error) { return c.Standing(ctx, model) })
+	f.Standing, _ = asked(ctx, askFor, func(ctx context.Context) (openai.Standing, error) {
+		return c.Standing(ctx,
+			model)
+	})
 	f.Models, f.ModelsErr = asked(ctx, askFor, c.Models)
 	f.Build, _ = asked(ctx, askFor, c.Build)
 	f.Ahead, f.AheadErr = asked(ctx, askFor, c.Ahead)
@@ -185,17 +187,11 @@ func (f *Facts) prompt() string {
 	return text.String()
 }
 
-// close ends what Ask has opened.
+// closeClient ends what Ask has opened.
 func closeClient(c *openai.Client) {
 	if c != nil {
 		_ = c.Close() // idle connections only
 	}
-}
-
-// refused returns true if err is an engine's answer that it does not do what it was asked to.
-func refused(err error) bool {
-	var said *openai.StatusError
-	return errors.As(err, &said) && said.Status >= 400 && said.Status < 500
 }
 
 // find returns a model of the engine's list; nil if it is not there.

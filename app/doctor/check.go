@@ -20,7 +20,9 @@ type Check struct {
 	Means   string // what is wrong if it is not as expected
 	Cure    string // in general; a finding says it in particular
 	Offline bool   // it says something of a replica whose engine cannot be reached, too
-	Look    func(*Facts) Verdict
+	// a gateway logs what it finds when an engine is there first, and logs nothing else of it then
+	AtConnect bool
+	Look      func(*Facts) Verdict
 }
 
 // SharedCheck is a Check of what all replicas share.

@@ -78,7 +78,8 @@ func hashes(f *Facts) Verdict {
 		return fail(key("hash_scheme", is.Scheme)+", "+key("hash_seed", `"`+is.Seed+`"`),
 			"%s is configured, and blocks are named by %s with the seed %q", want.Scheme, is.Scheme, is.Seed)
 	}
-	return fail(either(key("hash_seed", `"the engine's PYTHONHASHSEED"`), "start it with "+f.Kind.Flags.Seed+"="+want.Seed),
+	return fail(either(key("hash_seed", `"the engine's PYTHONHASHSEED"`),
+		"start it with "+f.Kind.Flags.Seed+"="+want.Seed),
 		"blocks have other names than %s gives them with the configured seed", want.Scheme)
 }
 
@@ -107,7 +108,8 @@ func (f *Facts) chains() (all []chain) {
 		e := &f.Stored[i]
 		heard, block = append(heard, e.Hashes...), max(block, e.BlockSize)
 		if e.Root && e.BlockSize > 0 && len(e.Tokens) >= e.BlockSize && len(e.Hashes) > 0 {
-			all = append(all, chain{ids: e.Tokens, block: e.BlockSize, adapter: e.Adapter, salt: e.Salt, names: e.Hashes})
+			all = append(all, chain{ids: e.Tokens, block: e.BlockSize, adapter: e.Adapter, salt: e.Salt,
+				names: e.Hashes})
 		}
 	}
 	if block == 0 {

@@ -66,7 +66,8 @@ func kind(f *Facts) Verdict {
 	case f.IdentityErr != nil:
 		return unasked("it did not say what it is: " + f.IdentityErr.Error())
 	case id.Sure && id.Kind != f.Kind.Name:
-		return fail(either(f.key("engine", id.Kind), "auto"), "declared %s, and it says that it is %s", f.Kind.Name, id.Kind)
+		return fail(either(f.key("engine", id.Kind), "auto"), "declared %s, and it says that it is %s", f.Kind.Name,
+			id.Kind)
 	case id.Sure:
 		return pass("%s, as it says itself", id.Kind)
 	}

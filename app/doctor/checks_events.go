@@ -89,7 +89,6 @@ func topic(f *Facts) Verdict {
 }
 
 func silent(f *Facts) Verdict {
-	none := len(f.Stored) == 0 && !f.Moved
 	switch {
 	case f.Source == "" && !f.own() && (f.Known == nil || !f.Moved):
 		return pass("no source is configured")
@@ -97,10 +96,17 @@ func silent(f *Facts) Verdict {
 		return unasked("engines of this kind publish nothing")
 	case f.Why != "" || f.First != nil:
 		return unasked("no request was made")
-	case !none && len(f.Stored) > 0:
+	case len(f.Stored) > 0:
 		return pass("%d batches, blocks of %d tokens", f.Batches, f.Stored[0].BlockSize)
-	case !none:
+	case f.Moved:
 		return pass("its events came")
+	}
+	return f.silence()
+}
+
+// silence is the verdict on a replica of whose new prompt nothing was heard.
+func (f *Facts) silence() Verdict {
+	switch {
 	case f.Source != "" && !f.Open:
 		return Verdict{} // events.connect says why
 	case f.Kind.Hashes == engine.HashesUnknown:
@@ -152,7 +158,8 @@ func publisher(f *Facts) Verdict {
 		}
 	}
 	if f.Known != nil && len(f.Known.Publishers.Challengers) > 0 {
-		return warn(f.key("events.source", "the one that is right")+", or stop the other", "%s speaks for it, and %s would too",
+		return warn(f.key("events.source", "the one that is right")+", or stop the other",
+			"%s speaks for it, and %s would too",
 			strings.Join(f.Known.Publishers.Bound, ", "), strings.Join(f.Known.Publishers.Challengers, ", "))
 	}
 	if len(f.By) > 1 {

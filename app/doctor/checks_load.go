@@ -32,7 +32,8 @@ func blockSize(f *Facts) Verdict {
 	case theirs == ours:
 		return pass("%d tokens, by %s", ours, from)
 	case theirs%ours == 0:
-		return warn(cure, "%d tokens are configured, and by %s it has blocks of %d: each counts as %d", ours, from, theirs,
+		return warn(cure, "%d tokens are configured, and by %s it has blocks of %d: each counts as %d", ours, from,
+			theirs,
 			theirs/ours)
 	}
 	return fail(cure, "%d tokens are configured, and by %s it has blocks of %d", ours, from, theirs)
@@ -50,10 +51,12 @@ func pool(f *Facts) Verdict {
 	case f.Blocks == 0:
 		return pass("%d blocks, as the engine says", theirs)
 	case f.Blocks > theirs:
-		return fail(cure, "%d blocks of %d tokens are configured, and the engine has %d", f.Blocks, f.Specialist.BlockSize,
+		return fail(cure, "%d blocks of %d tokens are configured, and the engine has %d", f.Blocks,
+			f.Specialist.BlockSize,
 			theirs)
 	case f.Blocks < theirs/2:
-		return warn(cure, "%d blocks of %d tokens are configured, and the engine has %d", f.Blocks, f.Specialist.BlockSize,
+		return warn(cure, "%d blocks of %d tokens are configured, and the engine has %d", f.Blocks,
+			f.Specialist.BlockSize,
 			theirs)
 	}
 	return pass("%d blocks, of the engine's %d", f.Blocks, theirs)
@@ -64,7 +67,8 @@ func metrics(f *Facts) Verdict {
 	case f.Kind.Paths.Metrics == "":
 		return unasked("servers of this kind have none that is known")
 	case f.MetricsErr != nil:
-		return warn(start(f.Kind.Flags.Metrics, "", "turn its metrics on"), "%s: %v", f.Kind.Paths.Metrics, f.MetricsErr)
+		return warn(start(f.Kind.Flags.Metrics, "", "turn its metrics on"), "%s: %v", f.Kind.Paths.Metrics,
+			f.MetricsErr)
 	case !f.Metrics.Has(openai.HasRunning | openai.HasWaiting):
 		return warn(start(f.Kind.Flags.Metrics, "", "turn its metrics on"),
 			"%s has no series of running and waiting requests under a name of %s", f.Kind.Paths.Metrics, f.Kind.Name)
@@ -74,7 +78,8 @@ func metrics(f *Facts) Verdict {
 
 func tokens(f *Facts) Verdict {
 	c := f.Compared
-	cure := either(f.of("tokenizer", "the tokenizer.json that the engine was started with"), f.of("tokenizer", "engine"))
+	cure := either(f.of("tokenizer", "the tokenizer.json that the engine was started with"), f.of("tokenizer",
+		"engine"))
 	switch {
 	case f.Tokens == tokenizers.ByEngine:
 		return pass("the engine's own")
@@ -87,7 +92,8 @@ func tokens(f *Facts) Verdict {
 	case c.Plain != nil:
 		return fail(cure, "it tokenizes otherwise: %v", c.Plain)
 	case c.Tools != nil:
-		return warn(either(f.of("chat_template", "the one that the engine was started with"), f.of("tokenizer", "engine")),
+		return warn(either(f.of("chat_template", "the one that the engine was started with"), f.of("tokenizer",
+			"engine")),
 			"it renders tools otherwise: %v", c.Tools)
 	case c.Compared == 0:
 		return unasked("no probe is rendered by both sides")

@@ -32,13 +32,15 @@ func redis(s *Shared) []Named {
 		return one("redis", fail("events.redis.stream: a key of its own, or redis-cli DEL "+r.Stream,
 			"%s is a %s, not a stream", r.Stream, at.Kind))
 	case strings.HasPrefix(at.Policy, "allkeys") && at.MaxMemory > 0:
-		return one("redis", fail(set, "with maxmemory-policy %s and %d bytes the stream itself may be evicted", at.Policy,
+		return one("redis", fail(set, "with maxmemory-policy %s and %d bytes the stream itself may be evicted",
+			at.Policy,
 			at.MaxMemory))
 	case strings.HasPrefix(at.Policy, "allkeys"):
 		return one("redis", warn(set, "with maxmemory-policy %s the stream itself is evicted once there is a maxmemory",
 			at.Policy))
 	case r.MaxLen > 0 && r.MaxLen < fewestKept:
-		return one("redis", warn("events.redis.maxlen: 100000", "bridges keep %d entries: a gateway that restarts misses the rest",
+		return one("redis", warn("events.redis.maxlen: 100000",
+			"bridges keep %d entries: a gateway that restarts misses the rest",
 			r.MaxLen))
 	case at.Policy == "":
 		return one("redis", pass("%d entries; its eviction policy may not be asked", at.Length))
@@ -51,7 +53,8 @@ func nats(s *Shared) []Named {
 		return nil
 	}
 	if s.NATSErr != nil {
-		return one("nats", fail("events.nats.url: where a server with JetStream is", "%s: %v", s.Events.NATS.URL, s.NATSErr))
+		return one("nats", fail("events.nats.url: where a server with JetStream is", "%s: %v", s.Events.NATS.URL,
+			s.NATSErr))
 	}
 	return one("nats", stream(&s.NATS, s.Events.NATS.Subject))
 }
@@ -73,7 +76,8 @@ func stream(at *natsstream.Standing, subject string) Verdict {
 	case c.Discard == jetstream.DiscardNew && (c.MaxMsgs > 0 || c.MaxBytes > 0):
 		return fail(edit+"--discard=old", "once it is full, new messages are refused")
 	case c.MaxMsgs > 0 && c.MaxMsgs < fewestKept:
-		return warn(edit+"--max-msgs=100000", "it keeps %d messages: a gateway that restarts misses the rest", c.MaxMsgs)
+		return warn(edit+"--max-msgs=100000", "it keeps %d messages: a gateway that restarts misses the rest",
+			c.MaxMsgs)
 	case c.MaxAge > 0 && c.MaxAge < shortestAge:
 		return warn(edit+"--max-age=1h", "it keeps messages for %s", c.MaxAge)
 	}
@@ -84,7 +88,8 @@ func stream(at *natsstream.Standing, subject string) Verdict {
 func covers(subjects []string, subject string) bool {
 	base := strings.TrimRight(subject, ">*")
 	for _, s := range subjects {
-		if s == subject || s == ">" || strings.HasSuffix(s, ">") && strings.HasPrefix(base, strings.TrimSuffix(s, ">")) {
+		if s == subject || s == ">" || strings.HasSuffix(s, ">") && strings.HasPrefix(base, strings.TrimSuffix(s,
+			">")) {
 			return true
 		}
 	}

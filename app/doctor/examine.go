@@ -81,7 +81,7 @@ func Questions(ctx context.Context, s *Subject) []api.Finding {
 	f.Why, f.Source = "not asked at connect", ""
 	var found []api.Finding
 	for i := range Checks {
-		if v := Checks[i].Look(f); Checks[i].atConnect() && (v.Status == Warn || v.Status == Fail) {
+		if v := Checks[i].Look(f); Checks[i].AtConnect && (v.Status == Warn || v.Status == Fail) {
 			found = append(found, finding(Checks[i].Name, s.Replica.Name, v))
 		}
 	}

@@ -20,12 +20,13 @@ type Subject struct {
 	Specialist *config.Specialist
 	Replica    *config.Replica
 	Kinds      engine.Table
-	Dial       func(kind string) (*openai.Client, error) // returns a client of its own for the engine as one of the kind
-	Blocks     int                                       // of its pool, as configured; 0 = as the engine says
-	Tokens     tokenizers.Source                         // where the tokens of its prompts come from
-	Local      *tokenizers.Local                         // of source File
-	Control    zmtp.Control                              // of connections to its event sockets; nil allows all
-	Known      *Known                                    // nil where no gateway is asked
+	Dial       func(kind string) (*openai.Client,
+		error) // returns a client of its own for the engine as one of the kind
+	Blocks  int               // of its pool, as configured; 0 = as the engine says
+	Tokens  tokenizers.Source // where the tokens of its prompts come from
+	Local   *tokenizers.Local // of source File
+	Control zmtp.Control      // of connections to its event sockets; nil allows all
+	Known   *Known            // nil where no gateway is asked
 }
 
 // Known is what a running gateway knows of a replica.

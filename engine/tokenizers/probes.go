@@ -45,7 +45,8 @@ type Comparison struct {
 	Tools    error // likewise with tools
 }
 
-// CompareBuiltin compares what the tokenizer of emulated engines makes of probes with what an engine makes of them. text
+// CompareBuiltin compares what the tokenizer of emulated engines makes of probes with what an engine makes of them.
+// text
 // returns the prompt of a probe, false where it is not rendered here.
 func CompareBuiltin(ctx context.Context, model string, e Engine, text func(*routing.Facts) ([]byte, bool)) (Comparison,
 	error) {

@@ -21,7 +21,8 @@ type Finding struct {
 // Doctor answers GET /admin/doctor.
 type Doctor struct {
 	Refuse Refuse
-	// Examine returns the findings of now, or of a moment ago; an error where there are none in time. A nil Examine: this
+	// Examine returns the findings of now, or of a moment ago; an error where there are none in time. A nil Examine:
+	// this
 	// gateway has no doctor.
 	Examine func(ctx context.Context) ([]Finding, error)
 }
