@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo sim matrix fuzz fuzz-front soak takeover proto clean
+.PHONY: help run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim matrix fuzz fuzz-front soak takeover proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -79,6 +79,9 @@ pgo: build ## profile the built binary under load into default.pgo, by which the
 	cd bench && go build -o ../$(BIN)/bench . && taskset -c 1 ../$(BIN)/bench -octet octet=../$(BIN)/octet -peers octet -against octet -profiles ../.cache/pgo \
 		-rows unary-1k,unary-16k,unary-64k,sse-paced,sse-burst,talk-64k,exact-64k,classified-1k -rounds 2 -span 3s
 	go tool pprof -proto .cache/pgo/*.pprof > default.pgo
+
+screenshots: build ## docs/screenshots, of the page over the demo ensemble, by headless Chromium
+	OCTET_REQUIRE_CHROMIUM=1 OCTET_BINARY=$(CURDIR)/$(BIN)/octet go test ./internal/browser -run TestScreenshots -count 1 -screenshots $(CURDIR)/docs/screenshots
 
 sim: ## the scheduler in virtual time: ten million steps, six million admissions, tables of what happened; ARGS='-steps 100000' for less
 	go run ./internal/sim/simrun $(ARGS)

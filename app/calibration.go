@@ -74,6 +74,18 @@ func openCalibration(cfg *config.Config) (*records.Stream, error) {
 		sinks...), nil
 }
 
+// recentRecords keeps the newest calibration records, beside the stream.
+type recentRecords struct {
+	*calibration.Recent
+	stream *records.Stream // nil without a sink
+}
+
+// Offer implements shadow.Stream.
+func (r recentRecords) Offer(record calibration.Record) bool {
+	r.Recent.Offer(record)
+	return r.stream == nil || r.stream.Offer(record)
+}
+
 // CalibrationRedis returns the Redis stream of calibration records.
 func CalibrationRedis(r *config.Redis, name string, length int64) (*records.Redis, error) {
 	c, err := fabric.Redis(r)
@@ -99,7 +111,7 @@ func digester(seed uint64) func([]byte) string {
 }
 
 func sameCalibration(a, b *config.Shadow) bool {
-	return a.Stream == b.Stream && a.StreamLength == b.StreamLength && a.File == b.File && a.FileBytes == b.FileBytes &&
-		a.FileKeep == b.FileKeep &&
+	return a.Recent == b.Recent && a.Stream == b.Stream && a.StreamLength == b.StreamLength && a.File == b.File &&
+		a.FileBytes == b.FileBytes && a.FileKeep == b.FileKeep &&
 		a.Queue == b.Queue && a.WriteTimeout == b.WriteTimeout && a.CloseTimeout == b.CloseTimeout
 }

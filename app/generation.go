@@ -9,12 +9,14 @@ import (
 	"octet/app/discovery"
 	"octet/app/fabric"
 	"octet/app/pipeline"
+	"octet/calibration"
 	"octet/classifier/remote"
 	"octet/config"
 	"octet/engine/tokenizers"
 	"octet/gateway"
 	"octet/gateway/ensemble"
 	"octet/gateway/front"
+	"octet/gateway/live"
 	"octet/slo"
 )
 
@@ -168,6 +170,7 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 		Digest: a.digest, Probation: a.history.probation, Finder: registry{a},
 		Examine: a.Examine,
 		Front:   front.Kind(cfg.Front),
+		Live:    live.Config{PerSecond: cfg.Admin.Decisions.PerSecond, Watchers: cfg.Admin.Decisions.Readers},
 	}
 	if a.Source.Path != "" {
 		o.Reload = a.Reload
@@ -177,6 +180,10 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 	}
 	if a.examples != nil {
 		o.Calibration = a.examples
+	}
+	if cfg.Shadow.Recent > 0 {
+		recent := recentRecords{calibration.NewRecent(cfg.Shadow.Recent), a.examples}
+		o.Calibration, o.Calibrated = recent, recent
 	}
 	return o
 }

@@ -59,6 +59,16 @@ type Admin struct {
 	Hosts []string `yaml:"hosts" form:"host"`
 	// Serves /debug/pprof/ on the admin listener.
 	Pprof bool `yaml:"pprof"`
+	// What GET /admin/decisions, which the page reads, tells of the decisions that are made.
+	Decisions AdminDecisions `yaml:"decisions"`
+}
+
+// AdminDecisions bounds the stream of decisions for operators.
+type AdminDecisions struct {
+	// Decisions that a reader is told of; of more, a sample with the count of all.
+	PerSecond int `yaml:"per_second" default:"50" range:"1..1000"`
+	// Readers at once; further ones get 503 overloaded. Without one nothing is done.
+	Readers int `yaml:"readers" default:"8" range:"0..64"`
 }
 
 // Log is the structured log on standard error.

@@ -151,6 +151,8 @@ type Shadow struct {
 	CloseTimeout time.Duration `yaml:"close_timeout" default:"3s" range:"10ms..10m"`
 	// How often the counts of all requests' confidences go to the stream.
 	TallyInterval time.Duration `yaml:"tally_interval" default:"1m" range:"100ms..24h"`
+	// The newest records that GET /admin/calibration, which the page reads, tells of, in memory; 0 = none.
+	Recent int `yaml:"recent" default:"10000" range:"0..1000000"`
 	// A local file for them, appended as JSON lines; empty = none.
 	File string `yaml:"file"`
 	// Size at which the file is turned over.

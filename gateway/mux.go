@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -17,6 +18,7 @@ import (
 	"octet/gateway/front"
 	"octet/gateway/intake"
 	"octet/gateway/tenant"
+	"octet/gateway/ui"
 	"octet/gateway/wire"
 )
 
@@ -70,8 +72,8 @@ func (s *Server) AdminHandler() http.Handler { return front.Certain(s.operators(
 
 func (s *Server) operators() *gin.Engine {
 	e, o := api.NewEngine(s.refuse), &s.options
-	state := api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation,
-		Finder: o.Finder}
+	state := &api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation,
+		Finder: o.Finder, Started: s.started}
 	registrations := api.Registrations{Refuse: s.refuse, Finder: o.Finder}
 	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
 	replicas := api.Replicas{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
@@ -79,12 +81,21 @@ func (s *Server) operators() *gin.Engine {
 	knobs := api.Knobs{Refuse: s.refuse, Knobs: s.knobs, Now: s.now, Log: s.log}
 	reload := api.Reload{Refuse: s.refuse, Current: s.Runtime, Reload: o.Reload, Finder: o.Finder}
 	doctor := api.Doctor{Refuse: s.refuse, Examine: o.Examine}
+	decisions := api.Decisions{Refuse: s.refuse, Live: s.live}
+	calibration := api.Calibration{Refuse: s.refuse, Of: o.Calibrated}
+	page := gin.WrapH(ui.Handler())
+	e.GET("/ui/*file", page) // without the token, which it asks for: there is nothing in it
+	e.HEAD("/ui/*file", page)
 	e.Use(api.Operator{Refuse: s.refuse, Token: o.AdminToken, Hosts: o.AdminHosts}.Handle)
 	e.GET("/admin/state", state.Handle)
 	e.GET("/admin/index", caches.Handle)
 	e.GET("/admin/index/snapshot", caches.Snapshot)
 	e.GET("/admin/doctor", doctor.Handle)
 	e.GET("/admin/breakers", replicas.Breakers)
+	e.GET("/admin/slo", state.SLOs)
+	e.GET("/admin/decisions", decisions.Handle)
+	e.GET("/admin/calibration", calibration.Handle)
+	e.POST("/admin/route", func(c *gin.Context) { s.explainToOperators(c.Writer, c.Request) })
 	e.GET("/admin/receipts/:id", receipts.Any)
 	e.GET("/admin/knobs", knobs.List)
 	e.PUT("/admin/knobs/:name", knobs.Set)
@@ -101,6 +112,7 @@ func (s *Server) operators() *gin.Engine {
 	if o.Pprof {
 		api.Profiles(e)
 	}
+	state.Doctor = slices.ContainsFunc(e.Routes(), func(r gin.RouteInfo) bool { return r.Path == "/admin/doctor" })
 	return e
 }
 

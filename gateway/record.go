@@ -25,6 +25,7 @@ func (x *exchange) record() {
 	x.s.metrics.Ended(counts, x.request.Intent.Intent, measured(result, total))
 	x.s.logEnd(x, result)
 	if x.receipt.Opened() {
+		x.s.live.Offer(x.request.Tenant.Name, x.receipt.Receipt())
 		x.putAway()
 	}
 	if end := deadlineOf(&x.request, &x.answer, x.dispatch.TTFT, now); sp != nil && end != noDeadline {

@@ -6,13 +6,23 @@ import (
 
 	"octet/gateway/api"
 	"octet/gateway/head"
+	"octet/gateway/tenant"
 	"octet/routing"
 )
 
 // explain runs the line up to the point where something would happen, and says what would. It counts as a request in
 // the tenant's rate and among what is open; no window, receipt or replica changes.
-func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
+func (s *Server) explain(w http.ResponseWriter, r *http.Request) { s.explainFor(w, r, nil) }
+
+// explainToOperators is explain on the admin listener, whose requests are of the operators' tenant.
+func (s *Server) explainToOperators(w http.ResponseWriter, r *http.Request) {
+	s.explainFor(w, r, s.runtime.Load().Tenants.Operator())
+}
+
+// explainFor explains to a tenant; nil is the one that the request's key tells.
+func (s *Server) explainFor(w http.ResponseWriter, r *http.Request, asked *tenant.Tenant) {
 	x := s.begin(w, r)
+	x.request.Tenant = asked
 	defer x.close()
 	defer x.recover()
 	x.request.Dry = true

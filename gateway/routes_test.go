@@ -25,7 +25,7 @@ func TestTheAPIPageHasEveryEndpoint(t *testing.T) {
 	if !found {
 		t.Fatal("the page does not tell the listeners apart")
 	}
-	endpoints := regexp.MustCompile("`((?:GET|POST|PUT|DELETE) /[^`]*)` \\|")
+	endpoints := regexp.MustCompile("`((?:GET|HEAD|POST|PUT|DELETE) /[^`]*)` \\|")
 	s, _ := lanes(t)
 	s.metrics, s.seats = metrics.New("", "", ""), seats.New(s.now)
 	for listener, of := range map[string]struct {

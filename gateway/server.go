@@ -16,6 +16,7 @@ import (
 	"octet/gateway/fault"
 	"octet/gateway/front"
 	"octet/gateway/intake"
+	"octet/gateway/live"
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
 	"octet/gateway/seats"
@@ -35,6 +36,7 @@ type Options struct {
 	AdminToken string
 	AdminHosts []string // what the admin listener is called besides loopback names, in lower case
 	Pprof      bool
+	Live       live.Config                 // GET /admin/decisions; its Now is the server's
 	Reload     func(context.Context) error // POST /admin/reload
 	Finder     api.Finder                  // POST /admin/replicas; nil where all replicas are listed
 	Now        func() time.Time            // default time.Now
@@ -47,6 +49,7 @@ type Options struct {
 
 	Calibration shadow.Stream       // nil: what shadows come to is counted and not kept
 	Digest      func([]byte) string // of texts in calibration records; required with Calibration
+	Calibrated  api.Calibrated      // GET /admin/calibration; nil: nothing is kept for it
 	Probation   *slo.Probation      // nil: nothing is on probation
 }
 
@@ -67,6 +70,8 @@ type Server struct {
 	audit       shadow.Audit
 	probation   *slo.Probation
 	escalation  escalate.Controller
+	live        *live.Decisions
+	started     time.Time
 
 	decider decide.Decider
 	inbound intake.Arriving // bodies on their way
@@ -89,6 +94,8 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	if wall {
 		s.now, s.since = time.Now, time.Since // time.Since asks one clock, not two
 	}
+	s.options.Live.Now = s.now
+	s.live, s.started = live.New(s.options.Live), s.now()
 	s.seats = seats.New(s.now)
 	retries := dispatch.NewBudget(s.seats.Open)
 	s.shared = dispatch.Shared{Retries: retries, Again: func() bool { return retries.Take(s.now()) },

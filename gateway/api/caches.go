@@ -40,11 +40,11 @@ type Caches struct {
 	Log       *slog.Logger
 }
 
-// Handle answers with the state of the index, and of each replica in it.
+// Handle answers with the state of the index, and of each replica in it, or of the one that the parameter replica names.
 func (h Caches) Handle(c *gin.Context) {
-	replicas := gin.H{}
+	replicas, only := gin.H{}, c.Query("replica")
 	for _, rep := range &h.Current().Replicas {
-		if rep != nil {
+		if rep != nil && (only == "" || only == rep.Name) {
 			replicas[rep.Name] = h.replica(rep)
 		}
 	}

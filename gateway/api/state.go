@@ -9,8 +9,12 @@ import (
 
 	"octet/adapters"
 	"octet/gateway/ensemble"
+	"octet/gateway/metrics"
 	"octet/slo"
 )
+
+// HitAccuracy is what became of predicted hits.
+type HitAccuracy = metrics.HitAccuracy
 
 // ReplicaState is one replica in GET /admin/state.
 type ReplicaState struct {
@@ -29,17 +33,19 @@ type ReplicaState struct {
 	Breaker string `json:"breaker"`
 	Source  string `json:"source"` // what has found it; config where it is listed
 	// when its registration ends, if it has one
-	LeaseEnds  time.Time `json:"lease_ends,omitzero"`
-	InFlight   int       `json:"in_flight"`
-	Total      int       `json:"total"` // blocks; free + used + reserved
-	Free       int       `json:"free"`
-	Used       int       `json:"used"`
-	Reserved   int       `json:"reserved"`
-	Cached     int       `json:"cached"` // blocks in the modelled prefix cache
-	Waiting    int       `json:"waiting"`
-	Running    int       `json:"running"`
-	Preempting int       `json:"preempting"`
-	Shadow     int       `json:"shadow"`
+	LeaseEnds time.Time `json:"lease_ends,omitzero"`
+	InFlight  int       `json:"in_flight"`
+	Total     int       `json:"total"` // blocks; free + used + reserved
+	Free      int       `json:"free"`
+	Used      int       `json:"used"`
+	Reserved  int       `json:"reserved"`
+	Cached    int       `json:"cached"` // blocks in the modelled prefix cache
+	// what became of the hits that were predicted
+	Hits       HitAccuracy `json:"hits"`
+	Waiting    int         `json:"waiting"`
+	Running    int         `json:"running"`
+	Preempting int         `json:"preempting"`
+	Shadow     int         `json:"shadow"`
 	// those that it has, is to have, or could not load
 	Adapters []adapters.View `json:"adapters,omitempty"`
 }
@@ -51,10 +57,14 @@ type SpecialistState struct {
 	Free       int            `json:"free"`
 	Used       int            `json:"used"`
 	Reserved   int            `json:"reserved"`
+	Cached     int            `json:"cached"`
 	Waiting    int            `json:"waiting"`
 	Running    int            `json:"running"`
 	Preempting int            `json:"preempting"`
 	Shadow     int            `json:"shadow"`
+	Fallback   string         `json:"fallback,omitempty"` // stands in for it while it is demoted
+	Totals     metrics.Totals `json:"totals"`
+	Hits       HitAccuracy    `json:"hits"` // that were predicted
 	Replicas   []ReplicaState `json:"replicas"`
 	// Probation is of this specialist and its adapters: those that are fresh.
 	Probation []slo.Trial `json:"probation,omitempty"`
@@ -65,6 +75,8 @@ type EnsembleState struct {
 	Generation  uint64            `json:"generation"` // of the configuration in force
 	Open        int64             `json:"open"`       // requests being answered
 	Draining    bool              `json:"draining"`
+	Started     time.Time         `json:"started"`
+	Doctor      bool              `json:"doctor"` // there is GET /admin/doctor
 	Specialists []SpecialistState `json:"specialists"`
 	Discovery   *DiscoveryState   `json:"discovery,omitempty"` // absent where all replicas are listed
 }
@@ -76,14 +88,25 @@ type State struct {
 	Draining  func() bool
 	Probation *slo.Probation
 	Finder    Finder // nil where all replicas are listed
+	Started   time.Time
+	Doctor    bool // there is GET /admin/doctor
 }
 
-// Handle answers with the state of all specialists.
-func (h State) Handle(c *gin.Context) {
-	rt := h.Current()
+// wanted is which part of the state is asked for, by the parameters specialist, replica and adapters=none.
+type wanted struct {
+	specialist, replica string // "" is each
+	adapters            bool
+}
+
+// Handle answers with the state of all specialists, or of those that are wanted.
+func (h *State) Handle(c *gin.Context) {
+	rt, want := h.Current(), wanted{c.Query("specialist"), c.Query("replica"), c.Query("adapters") != "none"}
 	list := make([]SpecialistState, 0, len(rt.Specialists))
 	for _, sp := range rt.Specialists {
-		one := specialistState(rt, sp)
+		if want.specialist != "" && want.specialist != sp.Name {
+			continue
+		}
+		one := specialistState(rt, sp, &want)
 		for i := range one.Replicas {
 			if r := &one.Replicas[i]; h.Finder != nil {
 				r.LeaseEnds = h.Finder.LeaseEnds(r.Name)
@@ -98,7 +121,8 @@ func (h State) Handle(c *gin.Context) {
 			}
 		}
 	}
-	state := EnsembleState{Generation: rt.Generation, Open: h.Open(), Draining: h.Draining(), Specialists: list}
+	state := EnsembleState{Generation: rt.Generation, Open: h.Open(), Draining: h.Draining(), Specialists: list,
+		Started: h.Started, Doctor: h.Doctor}
 	if h.Finder != nil {
 		found := h.Finder.Sources()
 		state.Discovery = &found
@@ -106,16 +130,32 @@ func (h State) Handle(c *gin.Context) {
 	c.JSON(http.StatusOK, state)
 }
 
-func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist) SpecialistState {
-	out := SpecialistState{Name: sp.Name, Replicas: []ReplicaState{}}
+// SLOs answers /admin/slo: the reports of all specialists.
+func (h *State) SLOs(c *gin.Context) {
+	rt := h.Current()
+	reports := make(map[string]slo.Report, len(rt.Specialists))
+	for _, sp := range rt.Specialists {
+		reports[sp.Name] = sp.Board.Report()
+	}
+	c.JSON(http.StatusOK, gin.H{"specialists": reports})
+}
+
+// specialistState returns the sums over all replicas, and those that are wanted.
+func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist, want *wanted) SpecialistState {
+	out := SpecialistState{Name: sp.Name, Fallback: sp.Fallback, Totals: sp.Metrics.Totals(), Replicas: []ReplicaState{}}
+	if sp.Metrics != nil {
+		out.Hits = sp.Metrics.Predicted.Read()
+	}
 	for _, rep := range &rt.Replicas {
 		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name {
 			continue
 		}
 		r := replicaState(rep)
-		if sp.Keeper != nil {
+		listed := want.replica == "" || want.replica == rep.Name
+		if listed && want.adapters && sp.Keeper != nil {
 			r.Adapters = sp.Keeper.Views(uint16(rep.Host))
 		}
+		out.Cached += r.Cached
 		out.Total += r.Total
 		out.Free += r.Free
 		out.Used += r.Used
@@ -124,7 +164,9 @@ func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist) SpecialistSt
 		out.Running += r.Running
 		out.Preempting += r.Preempting
 		out.Shadow += r.Shadow
-		out.Replicas = append(out.Replicas, r)
+		if listed {
+			out.Replicas = append(out.Replicas, r)
+		}
 	}
 	return out
 }
@@ -138,6 +180,7 @@ func replicaState(rep *ensemble.Replica) ReplicaState {
 		Breaker:  rep.Fleet.State(),
 		InFlight: rep.Fleet.Load().InFlight,
 		Total:    g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
+		Hits:    rep.Accuracy.Read(),
 		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting, Shadow: int(rep.Shadows.Load()),
 	}
 }

@@ -47,7 +47,7 @@ func (q *Request) Begin(c conn.Head, r *http.Request, arrival time.Time, limits 
 	q.ID = givenID(q.headers.requestID)
 }
 
-// ReadHead finds the tenant and checks the head. Nothing of the body is read. via is the name of this gateway.
+// ReadHead finds the tenant, unless it is set, and checks the head. Nothing of the body is read. via is the name of this gateway.
 func (q *Request) ReadHead(r *http.Request, rt *ensemble.Runtime, via string) (err *apierr.Error) {
 	h := &q.headers
 	if err := checkHead(h.size, rt.Limits.HeaderBytes); err != nil {
@@ -56,8 +56,10 @@ func (q *Request) ReadHead(r *http.Request, rt *ensemble.Runtime, via string) (e
 	if h.repeated != "" {
 		return apierr.Repeated(h.repeated)
 	}
-	if q.Tenant, err = identify(h, rt.Tenants); err != nil {
-		return err
+	if q.Tenant == nil {
+		if q.Tenant, err = identify(h, rt.Tenants); err != nil {
+			return err
+		}
 	}
 	if err := checkOrigin(h, r.Host, q.Tenant, rt.Origins); err != nil {
 		return err

@@ -102,6 +102,25 @@ func (m *Specialist) FirstToken(ttft time.Duration) {
 	m.mu.Unlock()
 }
 
+// Totals are the sums of what requests came to, since the gateway's start.
+type Totals struct {
+	Answers    uint64 `json:"answers"` // with status 200
+	Requests   uint64 `json:"requests"`
+	Prompt     uint64 `json:"prompt_tokens"`
+	Cached     uint64 `json:"cached_tokens"` // of Prompt, as engines tell
+	Completion uint64 `json:"completion_tokens"`
+}
+
+// Totals returns the sums so far; none of a nil Specialist.
+func (m *Specialist) Totals() Totals {
+	if m == nil {
+		return Totals{}
+	}
+	e := m.endings()
+	all, _ := e.total.upTo()
+	return Totals{Answers: e.ok, Requests: all, Prompt: e.prompt, Cached: e.cached, Completion: e.completion}
+}
+
 func (m *Specialist) endings() endings {
 	m.mu.Lock()
 	defer m.mu.Unlock()

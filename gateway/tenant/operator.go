@@ -7,20 +7,23 @@ import (
 )
 
 // WithOperator has the admin token be the key of a tenant of its own, as c says, for requests that name a replica. With
-// an empty token nothing changes. It is called before t is used.
+// an empty token there is the tenant, and no key of it. It is called before t is used.
 func (t *Table) WithOperator(token string, c Config) {
-	if token == "" {
-		return
+	c.MayDirect = true
+	if t.keyed = token != ""; t.keyed {
+		t.token = sha256.Sum256([]byte(token))
+		c.KeySHA256 = hex.EncodeToString(t.token[:])
 	}
-	t.token = sha256.Sum256([]byte(token))
-	c.KeySHA256, c.MayDirect = hex.EncodeToString(t.token[:]), true
 	t.operator = newTenant(c, nil, Sharing{})
 }
+
+// Operator returns the operators' tenant, for what comes by the admin listener; nil if there is none.
+func (t *Table) Operator() *Tenant { return t.operator }
 
 // ByToken returns the operators' tenant; nil if the Authorization header does not have the admin token.
 func (t *Table) ByToken(authorization string) *Tenant {
 	key, given := BearerKey(authorization)
-	if t.operator == nil || !given {
+	if !t.keyed || !given {
 		return nil
 	}
 	if digest := sha256.Sum256([]byte(key)); subtle.ConstantTimeCompare(digest[:], t.token[:]) != 1 {

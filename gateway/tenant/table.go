@@ -33,7 +33,8 @@ type Config struct {
 type Table struct {
 	byKey     map[[sha256.Size]byte]*Tenant
 	anonymous *Tenant // nil if a key is required
-	operator  *Tenant // of requests with the admin token that name a replica; nil without a token
+	operator  *Tenant // of operators' own requests; nil before WithOperator
+	keyed     bool    // token is the key of operator, for requests that name a replica
 	token     [sha256.Size]byte
 }
 
