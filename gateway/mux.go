@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -73,7 +72,7 @@ func (s *Server) AdminHandler() http.Handler { return front.Certain(s.operators(
 func (s *Server) operators() *gin.Engine {
 	e, o := api.NewEngine(s.refuse), &s.options
 	state := &api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation,
-		Finder: o.Finder, Started: s.started}
+		Finder: o.Finder, Started: s.started, Doctor: o.Examine != nil}
 	registrations := api.Registrations{Refuse: s.refuse, Finder: o.Finder}
 	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
 	replicas := api.Replicas{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
@@ -112,7 +111,6 @@ func (s *Server) operators() *gin.Engine {
 	if o.Pprof {
 		api.Profiles(e)
 	}
-	state.Doctor = slices.ContainsFunc(e.Routes(), func(r gin.RouteInfo) bool { return r.Path == "/admin/doctor" })
 	return e
 }
 

@@ -40,7 +40,8 @@ type Caches struct {
 	Log       *slog.Logger
 }
 
-// Handle answers with the state of the index, and of each replica in it, or of the one that the parameter replica names.
+// Handle answers with the state of the index, and of each replica in it, or of the one that the parameter replica
+// names.
 func (h Caches) Handle(c *gin.Context) {
 	replicas, only := gin.H{}, c.Query("replica")
 	for _, rep := range &h.Current().Replicas {

@@ -31,10 +31,11 @@ const (
 // Handle answers with a report. The parameter disagreement is the share that it aims at.
 func (h Calibration) Handle(c *gin.Context) {
 	if h.Of == nil {
-		h.Refuse(c, apierr.New(apierr.RouteNotFound, "", "this gateway keeps no calibration records: shadow.recent is 0"))
+		h.Refuse(c, apierr.New(apierr.RouteNotFound, "", "no calibration records are kept: shadow.recent is 0"))
 		return
 	}
-	goal := calibration.Goal{Disagreement: usualDisagreement, MinSamples: usualSamples, Resamples: pageResamples, Seed: 1}
+	goal := calibration.Goal{Disagreement: usualDisagreement, MinSamples: usualSamples, Resamples: pageResamples,
+		Seed: 1}
 	if given := c.Query("disagreement"); given != "" {
 		share, err := strconv.ParseFloat(given, 64)
 		if err != nil {

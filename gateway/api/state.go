@@ -142,7 +142,8 @@ func (h *State) SLOs(c *gin.Context) {
 
 // specialistState returns the sums over all replicas, and those that are wanted.
 func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist, want *wanted) SpecialistState {
-	out := SpecialistState{Name: sp.Name, Fallback: sp.Fallback, Totals: sp.Metrics.Totals(), Replicas: []ReplicaState{}}
+	out := SpecialistState{Name: sp.Name, Fallback: sp.Fallback, Totals: sp.Metrics.Totals(),
+		Replicas: []ReplicaState{}}
 	if sp.Metrics != nil {
 		out.Hits = sp.Metrics.Predicted.Read()
 	}

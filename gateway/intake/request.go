@@ -47,7 +47,8 @@ func (q *Request) Begin(c conn.Head, r *http.Request, arrival time.Time, limits 
 	q.ID = givenID(q.headers.requestID)
 }
 
-// ReadHead finds the tenant, unless it is set, and checks the head. Nothing of the body is read. via is the name of this gateway.
+// ReadHead finds the tenant, unless it is set, and checks the head. Nothing of the body is read. via is the name of
+// this gateway.
 func (q *Request) ReadHead(r *http.Request, rt *ensemble.Runtime, via string) (err *apierr.Error) {
 	h := &q.headers
 	if err := checkHead(h.size, rt.Limits.HeaderBytes); err != nil {

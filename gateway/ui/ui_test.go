@@ -30,8 +30,9 @@ func TestEveryFileHasThePolicy(t *testing.T) {
 	}
 	for _, target := range targets {
 		resp := answer("GET", target)
-		for header, want := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff",
-			"X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin"} {
+		for header, want := range map[string]string{"Content-Security-Policy": policy, "X-Frame-Options": "DENY",
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Resource-Policy": "same-origin"} {
 			if got := resp.Header.Get(header); got != want {
 				t.Errorf("%s: %s is %q", target, header, got)
 			}
@@ -99,7 +100,8 @@ func TestTheFirstPaintIsSmall(t *testing.T) {
 
 // Issue 22: what a gateway says cannot become markup, a script, or a request to another host.
 func TestNoFileMakesMarkupOfText(t *testing.T) {
-	bad := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|` +
+	bad := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|` +
+		`createContextualFragment|` +
 		`setHTMLUnsafe|srcdoc|\beval\(|new Function|javascript:|(?:set(?:Timeout|Interval))\(\s*['"` + "`" + `]`)
 	hosts := regexp.MustCompile(`https?://[^\s'"<>)]+`)
 	inline := regexp.MustCompile(`(?i)<script(?:\s[^>]*)?>\s*[^<\s]|<style|\sstyle=|\son[a-z]+=`)

@@ -29,6 +29,9 @@ const patience = 90 * time.Second
 // chromium returns the browser's path. Without one the test is skipped, or fails where OCTET_REQUIRE_CHROMIUM is set.
 func chromium(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the browser is left out with -short")
+	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path

@@ -22,8 +22,8 @@ func long(n int) string {
 
 type object = map[string]any
 
-// largeGateway answers as a gateway of 8 specialists with 32 replicas each, and 50 adapters on each, whose every text is
-// markup.
+// largeGateway answers as a gateway of 8 specialists with 32 replicas each, and 50 adapters on each, whose every text
+// is markup.
 func largeGateway(t *testing.T) string {
 	t.Helper()
 	state, breakers, reports := largeState()
@@ -77,9 +77,9 @@ func largeState() (state, breakers, reports object) {
 				"used": 50, "reserved": 10, "cached": 20,
 				"hits": object{"all": 1, "part": 0, "none": 0, "share": 1}, "adapters": adapters})
 		}
-		specialists = append(specialists, object{"name": long(i), "total": 3200, "free": 1280, "used": 1600, "reserved": 320,
-			"cached": 640, "fallback": long(i + 1), "totals": object{}, "hits": object{}, "replicas": replicas,
-			"probation": []object{{"adapter": hostile}}})
+		specialists = append(specialists, object{"name": long(i), "total": 3200, "free": 1280, "used": 1600,
+			"reserved": 320, "cached": 640, "fallback": long(i + 1), "totals": object{},
+			"hits": object{}, "replicas": replicas, "probation": []object{{"adapter": hostile}}})
 		standings[long(i)] = object{"correctness": object{"standing": "shadow-only"}, "load": object{"step": 1}}
 		reports[long(i)] = object{"window_seconds": 300, "ttft": object{}, "itl": object{}, "admission_ttft": object{},
 			"intents": object{hostile: object{}}, "preempted_once": object{}, "deadline_missed": object{},
@@ -93,7 +93,8 @@ func largeState() (state, breakers, reports object) {
 func hostileReceipt() object {
 	trace := object{"profile": hostile, "stages": []object{{"stage": hostile, "plugin": hostile, "ns": 1}},
 		"candidates": []object{{"host": 1, "replica": long(0), "removed_by": hostile, "why": hostile},
-			{"host": 2, "replica": hostile, "removed_by": "", "total": 1, "scores": object{hostile: object{"weighted": 1}}}}}
+			{"host": 2, "replica": hostile, "removed_by": "", "total": 1,
+				"scores": object{hostile: object{"weighted": 1}}}}}
 	return object{"id": hostile, "request_id": hostile, "kind": hostile, "time": time.Unix(1e9, 0),
 		hostile: object{hostile: hostile},
 		"asked": object{"model": hostile, "intent": hostile, "adapter": hostile, "policy": hostile},
@@ -111,7 +112,8 @@ func hostileReceipt() object {
 func hostileIntent() object {
 	return object{"intent": hostile, "requests": 1, "threshold": .5, "comparisons": 1, "classes": object{hostile: 1},
 		"reliability": object{"basis": hostile, "samples": 1, "ece": .1, "bins": []object{{"low": 0, "high": .1,
-			"samples": 1, "confidence": .05, "held": 1}}}, "thresholds": []object{{"threshold": .5}}, "recommended": object{"why": hostile},
+			"samples": 1, "confidence": .05, "held": 1}}}, "thresholds": []object{{"threshold": .5}},
+		"recommended": object{"why": hostile},
 		"correctness": []object{{"lane": object{"specialist": hostile}}}}
 }
 
@@ -119,8 +121,8 @@ func hostileIntent() object {
 const wide = `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 &&
 	!e.closest(".scroll")).slice(0, 5).map((e) => e.nodeName + "." + e.className).join(" ")`
 
-// Issue 22, bad input: 256 replicas × 8 specialists × 50 adapters on every view, names of 256 bytes, and markup in every
-// text: it stays text, and the page stays within its window.
+// Issue 22, bad input: 256 replicas × 8 specialists × 50 adapters on every view, names of 256 bytes, and markup in
+// every text: it stays text, and the page stays within its window.
 func TestALargeAndHostileGatewayStaysText(t *testing.T) {
 	chromium(t)
 	p := open(t, largeGateway(t))
@@ -137,7 +139,8 @@ func TestALargeAndHostileGatewayStaysText(t *testing.T) {
 		// a second drawing goes over the first
 		p.do(chromedp.Evaluate[chromedp.Void](`dispatchEvent(new Event("hashchange")); null`))
 		p.says(says)
-		if n := value[int](p, `document.querySelectorAll("main img, main script, main iframe, [onerror]").length`); n != 0 {
+		const made = `document.querySelectorAll("main img, main script, main iframe, [onerror]").length`
+		if n := value[int](p, made); n != 0 {
 			t.Errorf("%s: %d elements came of texts", hash, n)
 		}
 		if value[bool](p, `window.struck === 1`) {

@@ -56,7 +56,9 @@ func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("-screenshots names no folder: make screenshots")
 	}
-	_, data, admin := demo(t, "--admin", "127.0.0.1:0", "--step", "6ms", "--set", "intents.codegen.shadow_threshold=0.95",
+	_, data, admin := demo(t, "--admin", "127.0.0.1:0", "--step", "6ms",
+		"--set", "intents.codegen.shadow_threshold=0.95",
+
 		"--set", "intents.review.shadow_threshold=0.95", "--set", "shadow.tally_interval=2s")
 	ctx, stop := context.WithCancel(t.Context())
 	clients := busy(ctx, t, data)

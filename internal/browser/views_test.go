@@ -31,7 +31,8 @@ func ask(t testing.TB, data, prompt, intent string, stream bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), "POST", data+"/v1/chat/completions", strings.NewReader(string(body)))
+	url := data + "/v1/chat/completions"
+	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(string(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func (p *tab) tolerateNothingBut(_, path string) {
 	p.faults = rest
 }
 
-// A wrong token is told; the right one shows the page, also the stream; a gateway that ends and comes back is told, too.
+// A wrong token is told; the right one shows the page, also the stream; so is a gateway that ends and comes back.
 func TestThePageSaysWhenTheGatewayIsAway(t *testing.T) {
 	const token = "a-token-of-operators"
 	process, data, admin := demo(t, "--admin", "127.0.0.1:0", "--set", "admin.token="+token)

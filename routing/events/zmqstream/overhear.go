@@ -25,7 +25,7 @@ type Overheard struct {
 // dial. It calls opened once the engine is there, then each for every message, until ctx ends or the connection does.
 // ErrConfig and ErrTaken say why it cannot.
 func Overhear(ctx context.Context, c Config, opened func(), each func(Overheard)) error {
-	live, _, err := c.endpoints()
+	live, err := c.endpoint()
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ type Kept struct {
 
 // CountKept asks an engine for what it would replay, and counts until there are most.
 func CountKept(ctx context.Context, c Config, most int) (k Kept, err error) {
-	_, replay, err := c.endpoints()
+	replay, err := c.dialled(c.Replay)
 	if err == nil && replay == nil {
 		err = errNoReplay
 	}
