@@ -56,10 +56,14 @@ func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("-screenshots names no folder: make screenshots")
 	}
-	_, data, admin := demo(t, "--admin", "127.0.0.1:0", "--step", "6ms",
-		"--set", "intents.codegen.shadow_threshold=0.95",
-
-		"--set", "intents.review.shadow_threshold=0.95", "--set", "shadow.tally_interval=2s")
+	args := []string{"--admin", "127.0.0.1:0", "--step", "6ms", "--set", "shadow.tally_interval=2s"}
+	for _, intent := range []string{"codegen", "review"} { // all get a second opinion
+		args = append(args, "--set", "intents."+intent+".shadow_threshold=0.99")
+	}
+	for i := range 16 { // pools that a few clients can be seen in
+		args = append(args, "--set", fmt.Sprintf("specialists[%d].replicas[%d].blocks=128", i/2, i%2))
+	}
+	_, data, admin := demo(t, args...)
 	ctx, stop := context.WithCancel(t.Context())
 	clients := busy(ctx, t, data)
 	defer clients.Wait()
@@ -68,17 +72,18 @@ func TestScreenshots(t *testing.T) {
 	p.do(theme("light"))
 	p.says("replicas serving")
 	p.until(`(document.querySelector("figure.chart")?.model.columns[0].length ?? 0) >= 15`)
-	p.shoot("overview-light", 1500)
+	p.shoot("overview-light", 1180)
 	p.do(theme("dark"))
 	p.until(`matchMedia("(prefers-color-scheme: dark)").matches`)
-	p.shoot("overview-dark", 1500)
+	p.shoot("overview-dark", 1180)
 	p.view("#/decisions", "since it began")
-	p.until(`document.querySelectorAll("tbody tr").length >= 15`)
+	p.until(`document.querySelectorAll("tbody tr").length >= 15 &&
+		/[1-9][0-9,]* since it began/.test(document.body.innerText)`)
 	p.shoot("decisions-dark", 800)
 	p.do(theme("light"))
 	p.view("#/receipt/"+ask(t, data, prompts[0], "review", true), "What was delivered")
-	p.shoot("receipt", 1700)
+	p.shoot("receipt", 1340)
 	p.view("#/calibration", "Second opinions")
 	p.until(`document.querySelector("svg.diagram .dot") !== null`)
-	p.shoot("calibration", 1500)
+	p.shoot("calibration", 1400)
 }

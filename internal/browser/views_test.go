@@ -77,7 +77,7 @@ func TestEveryViewShowsTheDemo(t *testing.T) {
 	p.view("#/receipt/none", "receipt_not_found")
 	p.view("#/calibration", "requests by the classifier")
 	p.view("#/playground", "What would happen?")
-	p.do(chromedp.SendKeys(`textarea[name=prompt]`, prompts[0]), chromedp.Submit(`form.play`))
+	p.do(chromedp.SendKeys(`textarea[name=prompt]`, prompts[0]), chromedp.Click(`form.play button`))
 	p.says("What admission reckons")
 	p.until(`document.querySelectorAll(".bars li").length >= 8`)
 	p.view("#/decisions", "since it began")
@@ -148,7 +148,7 @@ func TestWhatIsTypedStays(t *testing.T) {
 	if typed != hostile || !focus {
 		t.Errorf("after %v the field has %q, focus %v", time.Since(before), typed, focus)
 	}
-	p.do(chromedp.Submit(`form.play`))
+	p.do(chromedp.Click(`form.play button`))
 	p.says("What admission reckons")
 	if value[bool](p, `window.struck === 1`) {
 		t.Error("a prompt ran")

@@ -1,5 +1,6 @@
 // Charts: lines over time by uPlot, and stacked bars, which are small enough to be drawn here.
 import { h } from './dom.js';
+import { time } from './format.js';
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
@@ -26,6 +27,9 @@ export function settle(root) {
       draw(node, shape);
     }
     node.drawn = node.model.columns;
+    // the newest point, while none is pointed at
+    if (!node.model.numbers && node.plot.cursor.idx == null)
+      node.plot.setLegend({ idx: node.model.columns[0].length - 1 });
   }
 }
 
@@ -35,6 +39,8 @@ const widths = new ResizeObserver((entries) => {
       target.plot.setSize({ width: contentRect.width, height: target.model.height });
   }
 });
+
+const clock = (_, ticks) => ticks.map((t) => time(t * 1000));
 
 function draw(node, shape) {
   const { title, lines, columns, height, numbers, marks, range } = node.model;
@@ -53,7 +59,7 @@ function draw(node, shape) {
     cursor: { y: false, drag: { x: false, y: false } },
     scales: { x: { time: !numbers }, y: { range: range ?? ((_, low, high) => [0, Math.max(high * 1.15, 1)]) } },
     axes: [
-      { ...axis, space: 70 },
+      { ...axis, space: 90, size: 30, ...(numbers ? {} : { values: clock }) },
       { ...axis, size: 46 },
     ],
     series: [

@@ -75,7 +75,7 @@ export function pool(r, className) {
     'span',
     { class: 'pool' },
     stack(parts, r.total, text, className),
-    h('small', { title: text }, `${share((r.used + r.reserved) / r.total)} held, ${share(cached / r.total)} cached`),
+    h('small', { title: text }, `${brief(r.used + r.reserved)} held, ${brief(cached)} cached of ${brief(r.total)}`),
   );
 }
 

@@ -23,7 +23,7 @@ function diagram(r) {
       'svg',
       {
         class: 'diagram',
-        viewBox: '-34 -10 260 250',
+        viewBox: '-48 -10 270 250',
         role: 'img',
         'aria-label':
           `Reliability over ${r.samples} samples, expected calibration error ${share(r.ece, 1)}; ` +

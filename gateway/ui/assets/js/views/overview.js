@@ -194,9 +194,9 @@ function specialists({ state, breakers, slo }) {
         cell: (s) =>
           known(report(s)?.ttft?.p50_ms) ? `${ms(report(s).ttft.p50_ms)} / ${ms(report(s).ttft.p95_ms)}` : none,
       },
-      { head: 'between tokens p95', class: 'num', cell: (s) => ms(report(s)?.itl?.p95_ms) },
+      { head: 'next token p95', class: 'num', cell: (s) => ms(report(s)?.itl?.p95_ms) },
       { head: 'deadlines missed', class: 'num', cell: (s) => share(report(s)?.deadline_missed?.fraction, 1) },
-      { head: 'correct, against its floor', class: 'wide', cell: (s) => rateBar(report(s)?.correctness) },
+      { head: 'correct / floor', class: 'wide', cell: (s) => rateBar(report(s)?.correctness) },
     ],
     state.specialists,
     (s) => s.name,
