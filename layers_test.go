@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 		"gateway/receipt", "internal/files", "internal/http1/server", "internal/replay",
 		"internal/replay/matrix", "routing", "routing/events", "routing/events/enginehash", "routing/events/grpcstream",
 		"routing/events/natsstream",
-		"routing/events/redisstream", "routing/events/zmqstream", "routing/plugins"},
+		"routing/events/redisstream", "routing/events/zmqstream", "routing/plugins", "slo"},
 	"config": {"engine", "internal/dialing"},
 	"engine/emulator": {"engine", "engine/bpe", "engine/chattemplate", "engine/emulator/tiny", "kvpool",
 		"routing/events", "routing/index", "scheduler", "scheduler/core"},
