@@ -97,7 +97,8 @@ func TestBadDNSAnswersAreShownAndTakeNothingAway(t *testing.T) {
 			"debug failing vllm.test.: the answer has no addresses",
 			"systems failing _http._tcp.vllm.test.: the answer has no addresses"}, ""},
 		{"a server that fails", dnstest.Answers{Code: dnsmessage.RCodeServerFailure}, []string{
-			"debug failing lookup vllm.test.", "server misbehaving", "systems failing lookup _http._tcp.vllm.test."}, ""},
+			"debug failing lookup vllm.test.", "server misbehaving",
+			"systems failing lookup _http._tcp.vllm.test."}, ""},
 		{"an empty answer", dnstest.Answers{}, []string{"debug failing vllm.test.: the answer has no addresses",
 			"systems failing _http._tcp.vllm.test.: the answer has no addresses"}, ""},
 		{"an alias of nothing", dnstest.Answers{Records: dnstest.Records{

@@ -48,7 +48,9 @@ func TestAReloadOfAFullGatewayLosesNoStream(t *testing.T) {
 		if n := pending(); n == 0 {
 			t.Error("no replica is said to wait for a slot")
 		}
-		eventually(t, "all have joined", func() bool { return pending() == 0 && len(w.Replicas()) == config.MaxReplicas })
+		eventually(t, "all have joined", func() bool {
+			return pending() == 0 && len(w.Replicas()) == config.MaxReplicas
+		})
 		for _, r := range w.Replicas() {
 			if url := r.Fleet.Spec().URL; !strings.Contains(url, fmt.Sprintf("127.0.%d.", block)) &&
 				!strings.Contains(url, fmt.Sprintf("127.0.%d.", block+1)) {

@@ -157,8 +157,8 @@ func checkRankSockets(rep *Replica, path string, r *report) {
 			before, both := portOf(*all[other])
 			gap := max(before-port, port-before)
 			if ok && both && hostOf(endpoint) == hostOf(*all[other]) && gap < rep.Ranks {
-				r.addAt(path+"."+key, CodeConflict, "its ports and those of %s are %d apart, and there are %d ranks", other,
-					gap, rep.Ranks)
+				r.addAt(path+"."+key, CodeConflict, "its ports and those of %s are %d apart, and there are %d ranks",
+					other, gap, rep.Ranks)
 			}
 		}
 	}

@@ -117,7 +117,9 @@ func TestEndpointSlicesOfARealAPIServer(t *testing.T) {
 	answers(http.StatusOK)
 
 	k.stop()
-	await.True(t, "that the API server is away is shown", func() bool { return strings.HasPrefix(source(), "failing ") })
+	await.True(t, "that the API server is away is shown", func() bool {
+		return strings.HasPrefix(source(), "failing ")
+	})
 	serving("the last set stays", "pod-b="+c)
 	answers(http.StatusOK)
 	k.start(os.Getenv("OCTET_KUBE_APISERVER"))

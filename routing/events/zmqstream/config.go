@@ -64,7 +64,7 @@ func (c Config) endpoint() (live zmtp.Endpoint, err error) {
 // dialled returns a socket that is always dialled; nil if there is none.
 func (c Config) dialled(endpoint string) (*zmtp.Endpoint, error) {
 	if endpoint == "" {
-		return nil, nil
+		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
 	}
 	at, err := zmtp.ParseEndpoint(endpoint)
 	if err == nil && at.Any() {

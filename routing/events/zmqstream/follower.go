@@ -148,11 +148,14 @@ func (f *follower) put(m message) {
 	b := events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, At: at, Events: changes, Mark: f.mark,
 		Refused: f.decoder.refused}
 	b.Sift()
-	f.partial = f.partial && !slices.ContainsFunc(b.Events, func(e events.Event) bool { return e.Kind == events.Cleared })
+	f.partial = f.partial && !slices.ContainsFunc(b.Events, empties)
 	f.meter.Took(at, time.Now())
 	f.deliver(b)
 	f.doubt = false
 }
+
+// empties reports whether e leaves nothing in the cache: whatever was missed before does not matter then.
+func empties(e events.Event) bool { return e.Kind == events.Cleared }
 
 func (f *follower) deliver(b events.Batch) {
 	f.told, b.Unsure = true, f.doubt

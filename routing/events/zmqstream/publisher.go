@@ -105,7 +105,7 @@ func (p *Publisher) open(ctx context.Context) error {
 // serve listens as a ROUTER at an endpoint; at none where that is empty.
 func (p *Publisher) serve(endpoint string, each func(*zmtp.Conn)) (net.Listener, error) {
 	if endpoint == "" {
-		return nil, nil
+		return nil, nil //nolint:nilnil // there is none, and nothing is wrong
 	}
 	at, err := zmtp.ParseEndpoint(endpoint)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"octet/routing/events"
 )
 
-// An engine that offers a snapshot is asked [empty, "snapshot-v1"] at a ROUTER socket, and answers, of one moment of its
-// cache, frame by frame behind an empty one:
+// An engine that offers a snapshot is asked [empty, "snapshot-v1"] at a ROUTER socket, and answers, of one moment of
+// its cache, frame by frame behind an empty one:
 //
 //	"header"  [version, life, rank, resume_seq, barrier_seq, barrier_id, records]
 //	"chunk"   [[parent, [hash]], …]       any number of times; parent is nil at a chain's beginning
@@ -138,32 +138,28 @@ func (s *snapshot) header(b []byte, rank *int) error {
 	if err != nil || n < snapshotFields {
 		return errors.Join(fmt.Errorf("%w: a header of %d fields", errSnapshot, n), err)
 	}
-	version, b, err := msgp.ReadInt64Bytes(b)
-	if err != nil || version != snapshotVersion {
-		return errors.Join(fmt.Errorf("%w: version %d", errSnapshot, version), err)
-	}
-	if b, err = skip(b, 0); err != nil { // the name of its life: another begins with another connection
-		return errors.Join(errSnapshot, err)
-	}
-	of := rankAt(b)
-	if rank != nil && of != noRank && of != int64(*rank) {
-		return fmt.Errorf("%w: of rank %d", errSnapshot, of)
-	}
-	if b, err = skip(b, 0); err != nil {
-		return errors.Join(errSnapshot, err)
-	}
-	resume, b, err := msgp.ReadInt64Bytes(b)
-	if err != nil || resume < 0 {
-		return errors.Join(fmt.Errorf("%w: before batch %d", errSnapshot, resume), err)
-	}
-	for range 2 { // the barrier in the stream of batches: their numbers say the same
+	fields := make([][]byte, snapshotFields) // each with what follows it
+	for i := range fields {
+		fields[i] = b
 		if b, err = skip(b, 0); err != nil {
 			return errors.Join(errSnapshot, err)
 		}
 	}
-	records, _, err := msgp.ReadInt64Bytes(b)
-	if err != nil || records < 0 || records > events.MaxHashes {
-		return errors.Join(fmt.Errorf("%w: %d records", errSnapshot, records), err)
+	version, _, wrong := msgp.ReadInt64Bytes(fields[0])
+	resume, _, err := msgp.ReadInt64Bytes(fields[3])
+	wrong = errors.Join(wrong, err)
+	records, _, err := msgp.ReadInt64Bytes(fields[6])
+	if wrong = errors.Join(wrong, err); wrong != nil {
+		return errors.Join(errSnapshot, wrong)
+	}
+	of := rankAt(fields[2])
+	switch {
+	case version != snapshotVersion:
+		return fmt.Errorf("%w: version %d", errSnapshot, version)
+	case rank != nil && of != noRank && of != int64(*rank):
+		return fmt.Errorf("%w: of rank %d", errSnapshot, of)
+	case resume < 0 || records < 0 || records > events.MaxHashes:
+		return fmt.Errorf("%w: %d records before batch %d", errSnapshot, records, resume)
 	}
 	s.resume, s.records = uint64(resume), int(records)
 	return nil

@@ -114,7 +114,8 @@ func TestASnapshotEndsWhatIsUnknown(t *testing.T) {
 	}
 	e.unheard(events.Event{Kind: events.Evicted, Hashes: more[2:]})
 	e.chain(0, 9)
-	c.holds(t, "after a message was lost", len(long)+len(side)+3, append(append(long[:4:4], side...), more[:2]...), []uint64{9})
+	c.holds(t, "after a message was lost", len(long)+len(side)+3,
+		append(append(long[:4:4], side...), more[:2]...), []uint64{9})
 	if n := consumer.Stats().Snapshots; n != 2 {
 		t.Errorf("asked %d times", n)
 	}
@@ -132,8 +133,8 @@ func (e *engine) unheard(lost events.Event) {
 	e.p.peers.subscribers = all
 }
 
-// Whatever an engine stores, evicts, clears and loses, and however often it begins anew, in the end the index holds what
-// the engine holds.
+// Whatever an engine stores, evicts, clears and loses, and however often it begins anew, in the end the index holds
+// what the engine holds.
 func TestSnapshotsFollowAnEngineAtRandom(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
