@@ -21,6 +21,7 @@ import (
 	"octet/engine/tokenizers"
 	"octet/gateway"
 	"octet/gateway/metrics"
+	"octet/gateway/receipt"
 	"octet/internal/dialing"
 	"octet/kvpool"
 	"octet/routing/events"
@@ -69,6 +70,7 @@ type App struct {
 	watched     *watched
 	examined    *examination
 	examples    *records.Stream  // the calibration stream; nil without a sink
+	archive     *receipt.Archive // receipts.file; nil without one
 	verifier    *verify.Verifier // nil if answers are not judged here
 	digest      func([]byte) string
 	guard       *dialing.Guard // of connections to engines
@@ -141,6 +143,9 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	if a.verifier, err = newVerifier(cfg, a.Log); err != nil {
 		return err
 	}
+	if a.archive, err = openArchive(cfg, a.Log); err != nil {
+		return err
+	}
 	a.examples, err = openCalibration(cfg)
 	return err
 }
@@ -162,6 +167,9 @@ func (a *App) register() {
 	}
 	if a.examples != nil {
 		m.Register(collectors.Records{Stream: a.examples})
+	}
+	if a.archive != nil {
+		m.Register(collectors.Archive{Read: a.archive.Read})
 	}
 }
 
@@ -212,6 +220,11 @@ func (a *App) release() error {
 	if a.examples != nil {
 		if err = a.examples.Close(); err != nil {
 			a.Log.Warn("the calibration stream was not closed in order", "error", err)
+		}
+	}
+	if a.archive != nil {
+		if failed := a.archive.Close(); failed != nil {
+			a.Log.Warn("receipts.file was not closed in order", "error", failed)
 		}
 	}
 	if a.history != nil {

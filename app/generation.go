@@ -165,7 +165,7 @@ func (a *App) commit(g *generation) (gone []*replica) {
 func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 	o := gateway.Options{
 		Log: a.Log, Metrics: a.series.gateway, Index: a.fabric.Index(), Knowledge: a.fabric, Knobs: a.history.knobs,
-		Receipts: cfg.Limits.Receipts, Keys: cfg.Limits.IdempotencyKeys,
+		Receipts: cfg.Limits.Receipts, Archive: a.archive, Keys: cfg.Limits.IdempotencyKeys,
 		Via: a.replicas.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof,
 		Digest: a.digest, Probation: a.history.probation, Finder: registry{a},
 		Examine: a.Examine,

@@ -33,6 +33,8 @@ type Config struct {
 	Events Events `yaml:"events"`
 	// The budget of shadow traffic and where its comparisons go.
 	Shadow Shadow `yaml:"shadow"`
+	// Where receipts are kept besides memory.
+	Receipts Receipts `yaml:"receipts"`
 	// Verdicts on answers: what is remembered of them, and who gives them.
 	Outcomes Outcomes `yaml:"outcomes"`
 	// The bounds of /metrics.

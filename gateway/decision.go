@@ -82,6 +82,7 @@ func msUntil(from, to time.Time) int64 {
 func noteDecision(draft *receipt.Draft, d *decide.Decision, rt *ensemble.Runtime) {
 	draft.Decide(&d.Verdict, d.Demoted, d.Probe, d.Named(rt))
 	draft.Lane(d.Version(rt), d.OnProbation)
+	draft.ShadowWhy(string(d.ShadowWhy()))
 }
 
 // checkLength refuses answers that cannot fit in the specialist's context however short the prompt is.

@@ -22,15 +22,22 @@ func (x *exchange) record() {
 	if sp != nil {
 		counts = sp.Metrics
 	}
-	x.s.metrics.Ended(counts, x.request.Intent.Intent, measured(result, total))
+	ending := measured(result, total)
+	x.s.metrics.Ended(counts, x.request.Intent.Intent, ending)
+	if x.dispatch.Admitted {
+		x.s.metrics.Spent(x.request.Tenant.Name, ending)
+	}
 	x.s.logEnd(x, result)
 	if x.receipt.Opened() {
 		x.s.live.Offer(x.request.Tenant.Name, x.receipt.Receipt())
 		x.putAway()
 	}
+	if sp != nil {
+		regret(sp.Metrics, x.receipt.Receipt(), sp.Name)
+	}
 	if end := deadlineOf(&x.request, &x.answer, x.dispatch.TTFT, now); sp != nil && end != noDeadline {
 		sp.Board.ObserveDeadline(now, end == deadlineMissed)
-		sp.Metrics.Deadline(end == deadlineMissed)
+		sp.Metrics.Deadline(x.request.Intent.Priority, end == deadlineMissed)
 	}
 	if sp != nil && x.answer.failure == nil {
 		sp.Board.ObserveEnd(now, x.dispatch.Preempted > 0)
@@ -40,6 +47,15 @@ func (x *exchange) record() {
 	}
 	if x.holding.charged > 0 || x.dispatch.Admitted {
 		x.request.Tenant.Settle(now, x.holding.charged, costOf(&x.dispatch, &x.relay))
+	}
+}
+
+// regret counts what the picks of a specialist's replicas have to compute, and what of it others held.
+func regret(counts *metrics.Specialist, r *receipt.Receipt, specialist string) {
+	for i := range r.Routing {
+		if at := &r.Routing[i]; at.Specialist == specialist && at.Hit.Replica != "" {
+			counts.Regret(r.Prompt.Tokens-at.Hit.Chosen, at.Hit.Best-at.Hit.Chosen)
+		}
 	}
 }
 

@@ -30,9 +30,10 @@ type Options struct {
 	Metrics    *metrics.Series
 	Index      api.Index
 	Knobs      *slo.Knobs
-	Receipts   int    // kept a tenant
-	Keys       int    // idempotency keys kept a tenant
-	Via        string // what this gateway calls itself to engines; a request that says so is refused
+	Receipts   int              // kept a tenant
+	Archive    *receipt.Archive // where they are kept as well; nil for nowhere
+	Keys       int              // idempotency keys kept a tenant
+	Via        string           // what this gateway calls itself to engines; a request that says so is refused
 	AdminToken string
 	AdminHosts []string // what the admin listener is called besides loopback names, in lower case
 	Pprof      bool
@@ -86,7 +87,7 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	s := &Server{
 		log: o.Log, metrics: o.Metrics, knobs: o.Knobs,
 		options: o, via: o.Via, now: o.Now, probation: o.Probation,
-		receipts: receipt.NewRings(o.Receipts), idempotency: intake.NewIdempotency(o.Keys),
+		receipts: receipt.NewArchivedRings(o.Receipts, o.Archive), idempotency: intake.NewIdempotency(o.Keys),
 	}
 	s.escalation = escalate.Controller{Knobs: s.knobs, Log: s.log}
 	wall := s.now == nil

@@ -21,6 +21,11 @@ type Receipts struct {
 func (h Receipts) Own(c *gin.Context, _ *ensemble.Runtime, t *tenant.Tenant) {
 	r, ok := h.Rings.Find(t.Name, c.Param("id"))
 	if !ok {
+		var whose string
+		whose, r, ok = h.Rings.Past(c.Param("id"))
+		ok = ok && whose == t.Name
+	}
+	if !ok {
 		h.Refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept for this key"))
 		return
 	}
@@ -30,6 +35,9 @@ func (h Receipts) Own(c *gin.Context, _ *ensemble.Runtime, t *tenant.Tenant) {
 // Any answers an operator with a receipt of any tenant's. It says in the engines' own words why attempts failed.
 func (h Receipts) Any(c *gin.Context) {
 	r, ok := h.Rings.Search(c.Param("id"))
+	if !ok {
+		_, r, ok = h.Rings.Past(c.Param("id"))
+	}
 	if !ok {
 		h.Refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept"))
 		return

@@ -18,6 +18,7 @@ type Decision struct {
 	Demoted     string // the specialist that another stands in for
 	Probe       string // the demoted specialist that is owed a copy of the request
 	ShadowCause calibration.Cause
+	NoShadow    Why  // why the shadow that was decided on is not sent; "" if it is
 	OnProbation bool // what answers has not shown yet that it is good
 
 	conversation uint64 // by what a later request of the conversation finds it; 0 if nothing tells it
@@ -97,6 +98,7 @@ func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Req
 	}
 	c.Conversations.stay(rt, r, d)
 	c.shareOut(rt, r, d)
+	d.inForce(rt)
 	d.Shadow, d.ShadowCause = c.shadowOf(rt, d)
 	c.NoteProbation(d)
 	return nil

@@ -89,13 +89,21 @@ func (c *Decider) probationShadow(rt *ensemble.Runtime, v *classifier.Verdict) (
 	return "", ""
 }
 
+// inForce gives the verdict the thresholds that are in force for its intent: an operator's, or the configured ones.
+func (d *Decision) inForce(rt *ensemble.Runtime) {
+	knobs := d.knobsIn(rt)
+	if t, ok := knobs.Shadow.Value(); ok {
+		d.ShadowThreshold = t
+	}
+	if t, ok := knobs.Divert.Value(); ok {
+		d.DivertThreshold = t
+	}
+}
+
 // shadowOf says which specialist gets a shadow copy of a request, and why: the second choice of a classifier that is
 // less sure than the intent's threshold in force asks. A fresh lane's rules are probation's.
 func (c *Decider) shadowOf(rt *ensemble.Runtime, d *Decision) (string, calibration.Cause) {
 	v := &d.Verdict
-	if t, ok := d.knobsIn(rt).Shadow.Value(); ok { // an operator's, or the configured one
-		v.ShadowThreshold = t
-	}
 	switch {
 	case v.RoutedBy == classifier.ByClassifier && v.Second != "" && v.Confidence < v.ShadowThreshold:
 		return v.Second, calibration.ByThreshold

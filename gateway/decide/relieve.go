@@ -81,11 +81,7 @@ func (d *Decision) copyToDemoted() {
 // divert lets the second choice answer for a first one under load, where the verdict was unsure and the second is not
 // under load itself.
 func (c *Decider) divert(rt *ensemble.Runtime, r *intake.Request, d *Decision) {
-	threshold, ok := d.knobsIn(rt).Divert.Value()
-	if !ok {
-		threshold = d.DivertThreshold
-	}
-	second, ok := d.Divert(threshold)
+	second, ok := d.Divert(d.DivertThreshold)
 	if !ok || !c.mayTake(rt, r, second.Specialist) {
 		return
 	}

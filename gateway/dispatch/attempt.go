@@ -86,6 +86,7 @@ func (d *Dispatch) enter(ctx context.Context, began time.Duration) error {
 		d.steps.yield(&q, d.turn.rep.Gate)
 	}
 	in, err := d.turn.place.Admit(ctx, &q, d.demand(), d.Timer)
+	d.turn.at.Reckoned(reckoned(&q, err))
 	if !in.Equal(now) {
 		d.turn.at.Queued(in.Sub(now))
 		d.Queued += in.Sub(now)

@@ -46,6 +46,7 @@ func (o *Observer) Usage(u sse.Usage) {
 	}
 	d.turn.at.Delivered(u.CachedTokens)
 	d.teach(u.CachedTokens)
+	counts.Predicted.Deliver(d.Cached, u.CachedTokens)
 	if d.Cached > 0 {
 		counts.Predicted.Note(d.Cached, u.CachedTokens)
 		d.turn.rep.Accuracy.Note(d.Cached, u.CachedTokens)

@@ -6,7 +6,10 @@ import (
 
 // Accuracy counts what became of the cache hits that were predicted of one replica or specialist: the engine delivered
 // all of the cached tokens, a part, or none. Safe for concurrent use; a nil Accuracy counts nothing.
-type Accuracy struct{ all, part, none atomic.Uint64 }
+type Accuracy struct {
+	all, part, none      atomic.Uint64
+	predicted, delivered atomic.Uint64 // tokens
+}
 
 // HitAccuracy is a snapshot of an Accuracy.
 type HitAccuracy struct {
@@ -29,6 +32,17 @@ func (a *Accuracy) Note(predicted, delivered int) {
 	default:
 		a.none.Add(1)
 	}
+}
+
+// Deliver counts the tokens of one answer whose engine tells what came from its cache; none may have been predicted.
+func (a *Accuracy) Deliver(predicted, delivered int) {
+	a.predicted.Add(uint64(max(predicted, 0)))
+	a.delivered.Add(uint64(max(delivered, 0)))
+}
+
+// Tokens returns the tokens so far.
+func (a *Accuracy) Tokens() (predicted, delivered uint64) {
+	return a.predicted.Load(), a.delivered.Load()
 }
 
 // Read returns the counts so far.

@@ -11,7 +11,8 @@ import (
 
 // collector exposes the counts of all specialists that were ever served: a prometheus.Collector.
 type collector struct {
-	offered, admitted, ok, tokens, verdicts, deadlines, hits, ttft, total *prometheus.Desc
+	offered, admitted, ok, tokens, verdicts, deadlines, hits, hitTokens, routed, ttft,
+	total *prometheus.Desc
 
 	failed *prometheus.CounterVec // the rest of ok's series
 
@@ -38,10 +39,17 @@ func newCollector() *collector {
 		tokens:   desc("octet_tokens_total", "Tokens, by kind.", "kind"),
 		verdicts: desc("octet_verdicts_total", "Verdicts on answers.", "result"),
 		deadlines: desc("octet_deadlines_total",
-			"Requests that had declared a deadline: met, or missed; those that were refused or failed before it count "+
-				"as neither.", "result"),
+			"Requests that had declared a deadline, by priority: met, or missed; those that were refused or failed "+
+				"before it count as neither.", "band", "result"),
 		hits: desc("octet_predicted_hits_total",
 			"Answers for which cached tokens were predicted, by how many of them the engine delivered.", "kept"),
+		hitTokens: desc("octet_hit_tokens_total",
+			"Tokens of prompts in the prefix cache, of answers whose engine tells them: predicted when the replica was "+
+				"picked, and delivered.", "kind"),
+		routed: desc("octet_routed_tokens_total",
+			"Tokens of prompts that picked replicas had to compute, as the index had it: of these, regret are those "+
+				"that another eligible replica held. regret / computed is the share that a better pick would have "+
+				"saved.", "kind"),
 		ttft:   desc("octet_ttft_seconds", "Arrival to first token of streamed answers."),
 		total:  desc("octet_request_duration_seconds", "Arrival to the end of the answer."),
 		failed: counters(requestsName, requestsHelp, "specialist", "status"),
@@ -63,8 +71,8 @@ func (s *collector) of(name string) *Specialist {
 
 // Describe implements prometheus.Collector.
 func (s *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.offered, s.admitted, s.ok, s.tokens, s.verdicts, s.deadlines, s.hits, s.ttft,
-		s.total} {
+	for _, d := range []*prometheus.Desc{s.offered, s.admitted, s.ok, s.tokens, s.verdicts, s.deadlines, s.hits,
+		s.hitTokens, s.routed, s.ttft, s.total} {
 		to <- d
 	}
 }
@@ -81,22 +89,27 @@ func (s *collector) Collect(to chan<- prometheus.Metric) {
 }
 
 func (s *collector) collect(to chan<- prometheus.Metric, name string, m *Specialist) {
-	count := func(d *prometheus.Desc, n uint64, label string) {
-		to <- prometheus.MustNewConstMetricWithCreatedTimestamp(d, prometheus.CounterValue, float64(n), m.since, name,
-			label)
+	count := func(d *prometheus.Desc, n uint64, labels ...string) {
+		to <- prometheus.MustNewConstMetricWithCreatedTimestamp(d, prometheus.CounterValue, float64(n), m.since,
+			append([]string{name}, labels...)...)
 	}
 	for i, band := range bands {
 		count(s.offered, m.offered[i].Load(), band)
 		count(s.admitted, m.admitted[i].Load(), band)
+		count(s.deadlines, m.met[i].Load(), band, "met")
+		count(s.deadlines, m.missed[i].Load(), band, "missed")
 	}
 	count(s.verdicts, m.pass.Load(), "pass")
 	count(s.verdicts, m.fail.Load(), "fail")
-	count(s.deadlines, m.met.Load(), "met")
-	count(s.deadlines, m.missed.Load(), "missed")
 	hits := m.Predicted.Read()
 	count(s.hits, hits.All, keptAll)
 	count(s.hits, hits.Part, keptPart)
 	count(s.hits, hits.None, keptNone)
+	predicted, delivered := m.Predicted.Tokens()
+	count(s.hitTokens, predicted, "predicted")
+	count(s.hitTokens, delivered, "delivered")
+	count(s.routed, m.computed.Load(), "computed")
+	count(s.routed, m.lost.Load(), "regret")
 	e := m.endings()
 	count(s.ok, e.ok, "200")
 	count(s.tokens, e.prompt, "prompt")

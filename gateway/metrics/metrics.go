@@ -24,6 +24,7 @@ type Series struct {
 	lost     *prometheus.CounterVec   // specialist, why
 	intents  *prometheus.HistogramVec // intent
 	each     *collector
+	tenants  *tenants
 	shadows  *prometheus.CounterVec // specialist, outcome
 	compared *prometheus.CounterVec // intent, class
 	calls    *prometheus.CounterVec // intent, calls
@@ -39,7 +40,7 @@ func bandOf(priority int) int { return 1 + min(max(priority, -1), 1) }
 // New registers the gateway's series and the build's identity with a registry of its own.
 func New(version, commit, buildRef string) *Series {
 	m := &Series{
-		registry: prometheus.NewRegistry(), each: newCollector(),
+		registry: prometheus.NewRegistry(), each: newCollector(), tenants: newTenants(),
 		errors: counters("octet_errors_total", "Requests that ended in a typed error, by code.", "code"),
 		attempts: counters("octet_attempts_failed_total",
 			"Attempts on a replica that failed, by the code they would end in.", "specialist", "outcome"),
@@ -66,8 +67,8 @@ func New(version, commit, buildRef string) *Series {
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "octet_build_info", Help: "1, by what was built."},
 		[]string{"version", "commit", "build_ref"})
 	info.WithLabelValues(version, commit, buildRef).Set(1)
-	m.registry.MustRegister(m.each, m.errors, m.attempts, m.resumed, m.retries, m.lost, m.intents, panics{}, m.shadows,
-		m.compared, m.calls, m.judged, info)
+	m.registry.MustRegister(m.each, m.tenants, m.errors, m.attempts, m.resumed, m.retries, m.lost, m.intents, panics{},
+		m.shadows, m.compared, m.calls, m.judged, info)
 	return m
 }
 

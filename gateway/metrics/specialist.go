@@ -14,7 +14,8 @@ type Specialist struct {
 	since             time.Time
 	offered, admitted [len(bands)]atomic.Uint64 // by bandOf
 	pass, fail        atomic.Uint64
-	met, missed       atomic.Uint64 // deadlines
+	met, missed       [len(bands)]atomic.Uint64 // deadlines, by bandOf
+	lost, computed    atomic.Uint64             // tokens, see Regret
 	Predicted         Accuracy
 	Ratio             TokenRatio
 
@@ -72,13 +73,20 @@ func (m *Specialist) Verdict(pass bool) {
 	}
 }
 
-// Deadline counts a request that had declared a deadline, and whether it was missed.
-func (m *Specialist) Deadline(missed bool) {
+// Deadline counts a request of that priority that had declared a deadline, and whether it was missed.
+func (m *Specialist) Deadline(priority int, missed bool) {
 	if missed {
-		m.missed.Add(1)
+		m.missed[bandOf(priority)].Add(1)
 	} else {
-		m.met.Add(1)
+		m.met[bandOf(priority)].Add(1)
 	}
+}
+
+// Regret counts a pick: the tokens of the prompt that it has to compute, as far as is known, and those of them that
+// another eligible replica held.
+func (m *Specialist) Regret(computed, lost int) {
+	m.computed.Add(uint64(max(computed, 0)))
+	m.lost.Add(uint64(max(lost, 0)))
 }
 
 // ended counts a request that ended.

@@ -34,6 +34,7 @@ func (d *Draft) Decide(v *classifier.Verdict, demoted, probe string, probabiliti
 		Specialist: v.Specialist, Adapter: v.Adapter, RoutedBy: v.RoutedBy.String(), Rule: v.Rule, Cues: v.Cues,
 		Probabilities: probabilities, Second: v.Second, SecondViable: v.SecondViable, Shadow: v.Shadow,
 		Demoted: demoted, Probe: probe, Intent: v.Intent,
+		ShadowThreshold: v.ShadowThreshold, DivertThreshold: v.DivertThreshold,
 		Classifier: v.Classifier, ClassifierOutage: string(v.Outage),
 	}
 	if confidence := v.Confidence; !math.IsNaN(confidence) {
@@ -52,6 +53,9 @@ func (d *Draft) Decision() *Decision { return &d.r.Decision }
 // Shadow records the specialist that was sent a copy of the request; empty if no copy was sent.
 func (d *Draft) Shadow(specialist string) { d.r.Decision.Shadow = specialist }
 
+// ShadowWhy records why a copy is sent, or why none is.
+func (d *Draft) ShadowWhy(why string) { d.r.Decision.ShadowWhy = why }
+
 // Attempt records the start of a replica's turn, so long after the arrival. It returns the entry, to be closed before
 // the next turn begins.
 func (d *Draft) Attempt(specialist, step, replica string, predicted int, now time.Duration) *Attempt {
@@ -62,6 +66,13 @@ func (d *Draft) Attempt(specialist, step, replica string, predicted int, now tim
 
 // Weights records which revision of the weights the replica serves; "" if that is not known.
 func (a *Attempt) Weights(revision string) { a.Revision = revision }
+
+// Reckoned records what the Gate reckoned with when it was first asked in this turn.
+func (a *Attempt) Reckoned(with Admission) {
+	if a.Admission.Answer == "" {
+		a.Admission = with
+	}
+}
 
 // Queued adds time that the turn waited for a place.
 func (a *Attempt) Queued(waited time.Duration) { a.QueueMs += Ms(waited) }

@@ -59,7 +59,12 @@ type Decision struct {
 	Second           string `json:"second,omitempty"`
 	SecondViable     bool   `json:"second_viable,omitempty"`
 	Shadow           string `json:"shadow,omitempty"`
-	Demoted          string `json:"demoted,omitempty"` // the first choice, for which Specialist stands in
+	// why there was a shadow (threshold | probe | probation), or else why there was none: see decide and shadow
+	ShadowWhy string `json:"shadow_why,omitempty"`
+	// in force when it was decided
+	ShadowThreshold float64 `json:"shadow_threshold"`
+	DivertThreshold float64 `json:"divert_threshold"`
+	Demoted         string  `json:"demoted,omitempty"` // the first choice, for which Specialist stands in
 	// the demoted specialist that is owed a copy of this request
 	Probe string `json:"probe,omitempty"`
 
@@ -118,8 +123,28 @@ type Attempt struct {
 	// reserved | engine: how it was admitted; absent if its specialist has no speculative window
 	Speculation string  `json:"speculation,omitempty"`
 	Ms          float64 `json:"ms"`
+	// the replica's Gate's arithmetic, as of its first answer of this turn; absent if it was not asked
+	Admission Admission `json:"admission,omitzero"`
 
 	opened time.Duration // since the request's arrival
+}
+
+// Admission is what a Gate reckoned with. Without a modelled pool its blocks are 0, without measured rates its times.
+type Admission struct {
+	Answer string `json:"answer"` // admitted | wait | refused
+	Needed int    `json:"blocks_needed"`
+	Reused int    `json:"blocks_reused"` // of those needed, in the modelled prefix cache
+	Free   int    `json:"blocks_free"`   // before it
+	// sequences in the engine and requests in its queue, before it
+	Running  int `json:"running"`
+	Waiting  int `json:"waiting"`
+	Uncached int `json:"uncached_tokens"` // to compute before the first one
+	// foreseen: until it starts, of its prompt, and of the tokens after the first
+	WaitMs    float64 `json:"wait_ms"`
+	PrefillMs float64 `json:"prefill_ms"`
+	DecodeMs  float64 `json:"decode_ms"`
+	// left at the tightest deadline, negative if that would be missed; absent without a deadline
+	SlackMs *float64 `json:"slack_ms,omitempty"`
 }
 
 // How a turn was admitted before an engine that speculates.

@@ -9,7 +9,9 @@ import (
 
 // Ring keeps the newest receipts of one tenant. Safe for concurrent use.
 type Ring struct {
-	keep int // receipts
+	keep    int      // receipts
+	tenant  string   // whose they are
+	archive *Archive // nil: none is written to a Store
 
 	mu    sync.Mutex
 	pages []*page // oldest first; guarded by mu like all below
@@ -26,14 +28,48 @@ func NewRing(keep int) *Ring { return &Ring{keep: max(keep, 1)} }
 // Put keeps a copy of r. The oldest receipt makes room.
 func (g *Ring) Put(r *Receipt) {
 	key := maphash.String(seed, r.ID)
+	at := g.add(key, r)
+	if g.archive != nil {
+		g.archive.offer(reference{g, at})
+	}
+}
+
+// add keeps a copy of r, and returns how many receipts were put before it.
+func (g *Ring) add(key uint64, r *Receipt) (at int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.newest().add(key, r)
+	at = g.put
 	g.put++
 	if oldest := g.pages[0]; oldest.first+len(oldest.entries) <= g.put-g.keep {
 		oldest.reset()
 		g.pages, g.spare = slices.Delete(g.pages, 0, 1), oldest
 	}
+	return at
+}
+
+// at returns the receipt before which so many were put, with its verdicts; false if it is kept no more.
+func (g *Ring) at(n int) (*Receipt, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n < g.put-g.keep {
+		return nil, false
+	}
+	for _, p := range g.pages {
+		if i := n - p.first; i >= 0 && i < len(p.entries) {
+			return g.readAt(p, i), true
+		}
+	}
+	return nil, false
+}
+
+// readAt returns a receipt of a page. Under mu.
+func (g *Ring) readAt(p *page, i int) *Receipt {
+	r := p.read(i)
+	if g.archive != nil && r.verdicts.of.ring == nil {
+		r.verdicts.of = reference{g, p.first + i}
+	}
+	return r
 }
 
 // newest returns the page that is written.
@@ -69,7 +105,7 @@ func (g *Ring) read(id string) (*Receipt, bool) {
 			if p.entries[i].key != key {
 				continue
 			}
-			if r := p.read(i); r.ID == id {
+			if r := g.readAt(p, i); r.ID == id {
 				return r, true
 			}
 		}
@@ -79,14 +115,20 @@ func (g *Ring) read(id string) (*Receipt, bool) {
 
 // Rings are every tenant's Ring. They outlive configurations. Safe for concurrent use.
 type Rings struct {
-	keep int // receipts a tenant
+	keep    int      // receipts a tenant
+	archive *Archive // nil if there is none
 
 	mu    sync.Mutex
 	rings map[string]*Ring // by tenant; guarded by mu
 }
 
 // NewRings returns Rings that keep so many receipts of each tenant.
-func NewRings(keep int) *Rings { return &Rings{keep: keep, rings: map[string]*Ring{}} }
+func NewRings(keep int) *Rings { return NewArchivedRings(keep, nil) }
+
+// NewArchivedRings is NewRings with an Archive, into which all receipts go as well; nil for none.
+func NewArchivedRings(keep int, a *Archive) *Rings {
+	return &Rings{keep: keep, archive: a, rings: map[string]*Ring{}}
+}
 
 // Of returns a tenant's.
 func (rs *Rings) Of(tenant string) *Ring {
@@ -95,6 +137,7 @@ func (rs *Rings) Of(tenant string) *Ring {
 	g := rs.rings[tenant]
 	if g == nil {
 		g = NewRing(rs.keep)
+		g.tenant, g.archive = tenant, rs.archive
 		rs.rings[tenant] = g
 	}
 	return g
@@ -122,4 +165,12 @@ func (rs *Rings) Search(id string) (*Receipt, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Past returns the archived receipt of that id, and whose it is; false if there is none. It takes no verdicts any more.
+func (rs *Rings) Past(id string) (tenant string, r *Receipt, ok bool) {
+	if rs.archive == nil {
+		return "", nil, false
+	}
+	return rs.archive.find(id)
 }

@@ -14,6 +14,8 @@ func Reserved(kind string) bool { return strings.EqualFold(kind, VerifierKind) }
 
 // verdicts are what was said of an answer. Safe for concurrent use.
 type verdicts struct {
+	of reference // to their receipt, if it is archived; never changes once it is set
+
 	mu   sync.Mutex
 	list []Outcome
 }
@@ -52,7 +54,13 @@ type Judged struct {
 }
 
 // Judge adds a verdict to a receipt that was put, unless there is one of its kind. All that find the receipt see it.
-func (r *Receipt) Judge(o Outcome) Judged { return r.verdicts.add(o) }
+func (r *Receipt) Judge(o Outcome) Judged {
+	j := r.verdicts.add(o)
+	if of := r.verdicts.of; of.ring != nil && j.Answer.Effect != Refused {
+		of.ring.archive.offer(of) // once more: the newer record is found
+	}
+	return j
+}
 
 func (v *verdicts) add(o Outcome) Judged {
 	v.mu.Lock()

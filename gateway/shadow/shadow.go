@@ -46,33 +46,51 @@ const (
 // and waits for nothing. The client's answer is kept, to be compared.
 func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decision, draft *receipt.Draft,
 	answer *stream.Relay) *Shadow {
-	name := d.Shadow
-	if name == "" || !Comparable(&r.Parsed) {
+	if d.Shadow == "" {
 		return nil
 	}
-	sp := rt.Specialist(name)
-	if sp == nil || !r.Tenant.Permits(name) || !sp.AllowsShadow(name == d.Probe) {
-		return nil
-	}
-	adapter, ok := a.adapterOf(sp, d)
-	if !ok {
-		a.Metrics.Shadow(name, "adapter")
-		return nil
-	}
-	if !a.enter(rt, sp) {
+	sp, adapter, why := a.place(rt, r, d)
+	if why != "" {
+		d.NoShadow = why
+		draft.ShadowWhy(string(why))
 		return nil
 	}
 	asked := a.Now()
 	sh := &Shadow{
-		of: a, rt: rt, sp: sp, adapter: adapter, request: r.Copy(priorityShadow, asked), probe: name == d.Probe,
+		of: a, rt: rt, sp: sp, adapter: adapter, request: r.Copy(priorityShadow, asked), probe: sp.Name == d.Probe,
 		timer:   intake.StartTimer(asked, func(t time.Time) time.Duration { return a.Now().Sub(t) }),
-		example: exampleFor(rt, rt.Lane(name, adapter), d, draft),
+		example: exampleFor(rt, rt.Lane(sp.Name, adapter), d, draft),
 		review:  calibration.RulesFor(d.Intent, rt.Shadow.Tolerance),
 		primary: make(chan calibration.Answer, 1),
 	}
 	answer.Transcript.Keep(rt.Shadow.AnswerBytes)
 	a.start(sh)
 	return sh
+}
+
+// place takes a place for the shadow that a decision asks for, at its specialist and with the adapter that is returned.
+// Else it says why there is none.
+func (a *Shadows) place(rt *ensemble.Runtime, r *intake.Request, d *decide.Decision) (*ensemble.Specialist, string,
+	decide.Why) {
+	name := d.Shadow
+	sp := rt.Specialist(name)
+	switch {
+	case !Comparable(&r.Parsed):
+		return nil, "", decide.NotComparable
+	case !r.Tenant.Permits(name) || sp == nil:
+		return nil, "", decide.NotPermitted
+	case !sp.AllowsShadow(name == d.Probe):
+		return nil, "", decide.NotAllowed
+	}
+	adapter, ok := a.adapterOf(sp, d)
+	if !ok {
+		a.Metrics.Shadow(name, "adapter")
+		return nil, "", decide.NoAdapter
+	}
+	if !a.enter(rt, sp) {
+		return nil, "", decide.NoRoom
+	}
+	return sp, adapter, ""
 }
 
 // adapterOf returns the adapter that a shadow asks sp with: the request's, but where sp is asked because that adapter
@@ -124,6 +142,12 @@ func (sh *Shadow) Forgo() {
 func (sh *Shadow) End(draft *receipt.Draft, answer *stream.Relay, whole bool) {
 	name := sh.Name()
 	draft.Shadow(name)
+	switch {
+	case name != "":
+		draft.ShadowWhy(string(sh.example.Cause))
+	case sh != nil:
+		draft.ShadowWhy(string(decide.NotSent))
+	}
 	if name == "" || !whole {
 		sh.Forgo()
 		return

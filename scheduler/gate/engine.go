@@ -80,23 +80,42 @@ func (e *engine) slack(r *Request, reuse int, wait time.Duration, now scheduler.
 	if r.Deadline.IsZero() && r.TTFTDeadline.IsZero() {
 		return math.MaxInt64
 	}
-	uncached := e.ledger.uncached(r, reuse)
+	first := wait + e.prefill(e.ledger.uncached(r, reuse), e.roster.prefilling, wait)
+	rest := time.Duration(0)
+	if !r.Deadline.IsZero() {
+		rest = e.decode(r, e.roster.sequences)
+	}
+	return e.left(r, first, rest, now)
+}
+
+// prefill returns the time for the first token of a prompt with so many tokens to compute, beside others, if it starts
+// after wait.
+func (e *engine) prefill(uncached, others int, wait time.Duration) time.Duration {
 	filled := e.rates.laterFirstToken(uncached)
 	if wait == 0 {
-		filled = e.rates.firstToken(uncached, e.roster.prefilling)
+		filled = e.rates.firstToken(uncached, others)
 	}
-	first := now + wait + safely(filled, &e.rates.prefillError)
+	return safely(filled, &e.rates.prefillError)
+}
+
+// decode returns the time for the tokens of r after its first one, beside so many sequences.
+func (e *engine) decode(r *Request, beside int) time.Duration {
+	s := r.shape()
+	company := min(beside+s.sequences(), max(e.maxRunning, s.sequences()))
+	return safely(e.rates.rest(max(0, r.MaxNew-s.each(r.Resume)), company), &e.rates.paceError)
+}
+
+// left returns the time left over at r's tightest deadline if its first token comes after first, and its last so long
+// after that; a large one without a deadline.
+func (e *engine) left(r *Request, first, rest time.Duration, now scheduler.Time) time.Duration {
 	slack := time.Duration(math.MaxInt64)
 	if !r.TTFTDeadline.IsZero() && r.Resume == 0 {
-		slack = r.TTFTDeadline.Sub(e.origin) - first
+		slack = r.TTFTDeadline.Sub(e.origin) - now - first
 	}
 	if r.Deadline.IsZero() {
 		return slack
 	}
-	s := r.shape()
-	company := min(e.roster.sequences+s.sequences(), max(e.maxRunning, s.sequences()))
-	rest := safely(e.rates.rest(max(0, r.MaxNew-s.each(r.Resume)), company), &e.rates.paceError)
-	return min(slack, r.Deadline.Sub(e.origin)-first-rest)
+	return min(slack, r.Deadline.Sub(e.origin)-now-first-rest)
 }
 
 // start makes l run for r, which fits.

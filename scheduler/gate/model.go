@@ -61,9 +61,10 @@ func NewModel(cfg Config, origin time.Time) (*Model, error) {
 }
 
 // Ask decides what becomes of r. Admitted: l runs for it. Waiting: call Queue now, or forget r. Refused: the error is a
-// *scheduler.Refusal.
+// *scheduler.Refusal. In each case r.Reckoned is set.
 func (m *Model) Ask(r *Request, l *Lease, now scheduler.Time) (scheduler.State, error) {
 	m.admitIfDue(now)
+	m.picture(r)
 	l.rank = m.rank(r, now)
 	head, fits, late := m.atOnce(r, l.rank, now)
 	starts := fits && !late
@@ -72,11 +73,15 @@ func (m *Model) Ask(r *Request, l *Lease, now scheduler.Time) (scheduler.State, 
 	}
 	if starts {
 		m.pass(l, r, l.rank, now)
+		m.engine.reckon(r, l.reused, l.others, 0, now)
 		return scheduler.Admitted, nil
 	}
-	if answer := m.otherwise(r, l.rank, head, fits, now); answer.State == scheduler.Refused {
+	answer := m.otherwise(r, l.rank, head, fits, now)
+	m.engine.reckon(r, m.engine.ledger.reuse(r), m.engine.roster.prefilling, answer.Estimate, now)
+	if answer.State == scheduler.Refused {
 		return scheduler.Refused, m.refusal(r, answer, now)
 	}
+	r.Reckoned.Waits = true
 	return scheduler.Waiting, nil
 }
 

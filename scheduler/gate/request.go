@@ -73,6 +73,8 @@ type Request struct {
 	Paid    bool      // it ran before: its tenant's share has paid for it
 	Watcher Watcher   // told like the one of Ticket.Watch, from the first moment on; may be nil
 	Now     time.Time // what the Gate's clock says, if the caller has looked; zero has the Gate look
+
+	Reckoned Reckoning // set by Ask
 }
 
 // Watcher is told that a ticket has to give way.
