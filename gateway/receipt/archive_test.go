@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"octet/classifier"
+	"octet/internal/await"
 )
 
 // drawer is a Store in memory, whose Append waits while it is held and fails while it is full.
@@ -114,9 +115,7 @@ func TestAnArchiveGoesOnAfterAFullDisk(t *testing.T) {
 	a := NewArchive(s, 4, slog.New(slog.DiscardHandler))
 	rs := NewArchivedRings(100, a)
 	putting(rs, "acme", "a")
-	for deadline := time.Now().Add(10 * time.Second); a.Read().Failed == 0 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	await.True(t, "the failure", func() bool { return a.Read().Failed > 0 })
 	s.mu.Lock()
 	s.full = false
 	s.mu.Unlock()
