@@ -44,8 +44,8 @@ func newCollector() *collector {
 		hits: desc("octet_predicted_hits_total",
 			"Answers for which cached tokens were predicted, by how many of them the engine delivered.", "kept"),
 		hitTokens: desc("octet_hit_tokens_total",
-			"Tokens of prompts in the prefix cache, of answers whose engine tells them: predicted when the replica was "+
-				"picked, and delivered.", "kind"),
+			"Tokens of prompts in the prefix cache, of answers whose engine tells them: predicted when the replica "+
+				"was picked, and delivered.", "kind"),
 		routed: desc("octet_routed_tokens_total",
 			"Tokens of prompts that picked replicas had to compute, as the index had it: of these, regret are those "+
 				"that another eligible replica held. regret / computed is the share that a better pick would have "+
