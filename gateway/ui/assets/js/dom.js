@@ -63,7 +63,8 @@ function become(from, to) {
     if (from.data !== to.data) from.data = to.data;
     return;
   }
-  if (to.model !== undefined) {
+  // of charts alone: form.model would be the form's control of that name
+  if (to.nodeName === 'FIGURE' && to.model !== undefined) {
     // a chart: what draws it has its inside to itself
     from.model = to.model;
     return;

@@ -34,8 +34,13 @@ let lost = 0; // attempts in a row that failed
 function render() {
   if (!shown) return;
   const { view, steps, data } = shown;
-  place(main, view.render({ steps, data, again: render, go }));
-  settle(main);
+  try {
+    place(main, view.render({ steps, data, again: render, go }));
+    settle(main);
+  } catch (error) {
+    status('bad', 'this view could not be drawn; the console says why');
+    console.error(error);
+  }
 }
 
 const go = (...steps) => {
