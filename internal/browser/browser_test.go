@@ -24,7 +24,7 @@ import (
 )
 
 // patience bounds what a test waits for in all.
-const patience = 90 * time.Second
+const patience = 4 * time.Minute
 
 // chromium returns the browser's path. Without one the test is skipped, or fails where OCTET_REQUIRE_CHROMIUM is set.
 func chromium(t testing.TB) string {
