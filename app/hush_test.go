@@ -48,7 +48,7 @@ func TestAPublisherThatFallsSilentIsTrustedNoMore(t *testing.T) {
 		engine.Asleep, engine.Blocks = false, 8192
 		b := newBubble(t, []emulator.Config{engine})
 		var silent atomic.Bool
-		b.Lose = func(string) bool { return silent.Load() }
+		b.Lose(func(string) bool { return silent.Load() })
 		b.Serve(strings.Replace(sleeperWorld, "blocks: 512", "blocks: 8192", 1), "events.trust_for=20s")
 		ask := func(what string, n int) {
 			for i := range n {

@@ -215,7 +215,7 @@ func open(t testing.TB, features ...*feature) *cell {
 		}
 	}
 	c.Hear = c.hear
-	c.Lose = func(engine string) bool { return c.losing.Load() && ofReplica(engine) == c.lead }
+	c.Lose(func(engine string) bool { return c.losing.Load() && ofReplica(engine) == c.lead })
 	c.Serve(c.yaml, c.sets...)
 	c.believe()
 	c.startCharges()

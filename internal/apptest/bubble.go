@@ -37,13 +37,11 @@ type Bubble struct {
 	// Hear is told of every request for an answer that an engine is sent, by many goroutines; nil hears nothing.
 	Hear func(engine string, head http.Header, body []byte)
 
-	// Lose returns true if a batch of cache events of an engine is lost on its way; nil loses none.
-	Lose func(engine string) bool
-
 	// RunProgram runs the programs that wake replicas; nil runs them.
 	RunProgram func(ctx context.Context, specialist string, argv []string) error
 
-	numbers map[string]string // names of engines, by the addresses that they tell each other
+	loses   atomic.Pointer[func(engine string) bool] // see Lose; nil loses none
+	numbers map[string]string                        // names of engines, by the addresses that they tell each other
 }
 
 // BubbleEngine is one engine of a Bubble.
@@ -93,6 +91,9 @@ func (b *Bubble) Start(c emulator.Config) {
 	})
 }
 
+// Lose has the batches of engines that which returns true of be lost, from now on.
+func (b *Bubble) Lose(which func(engine string) bool) { b.loses.Store(&which) }
+
 // publisher is an engine's side of Local.
 type publisher struct {
 	bubble *Bubble
@@ -101,7 +102,7 @@ type publisher struct {
 
 // Publish implements events.Publisher.
 func (p publisher) Publish(ctx context.Context, batch events.Batch) error {
-	if lose := p.bubble.Lose; lose != nil && lose(p.engine) {
+	if lose := p.bubble.loses.Load(); lose != nil && (*lose)(p.engine) {
 		return nil
 	}
 	return p.bubble.Local.Publish(ctx, batch)
