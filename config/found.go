@@ -65,7 +65,23 @@ func expandedIf(entries []Replica, err error) ([]Replica, error) {
 	if err != nil {
 		return entries, err
 	}
+	total := 0
+	for i := range entries {
+		if total += max(entries[i].Ranks, 1); total > MaxFound {
+			return entries, TooManyFound()
+		}
+	}
 	return expanded(entries), nil
+}
+
+// MaxFound is how many replicas, ranks each counted, one source may find: many more than a gateway can have, and few
+// enough for memory.
+const MaxFound = 20_000
+
+// TooManyFound returns what is wrong with more than MaxFound, as *Faults.
+func TooManyFound() error {
+	return &Faults{List: []Fault{{Path: "ranks", Code: CodeTooMany,
+		Message: fmt.Sprintf("with its ranks, a source has more than %d replicas", MaxFound)}}}
 }
 
 // readFound is ReadFound by a decoder, with one replica an entry, whatever ranks it has.

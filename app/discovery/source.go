@@ -45,10 +45,13 @@ func refusal(what string, err error) Refusal {
 	return Refusal{what, first.Path, first.Code, first.Message}
 }
 
-// SetOf returns the set of the replicas at endpoints, by the template of sp.
+// SetOf returns the set of the replicas at endpoints, by the template of sp: of config.MaxFound at most, the first ones.
 func SetOf(sp *config.Specialist, source string, endpoints []config.Endpoint) (s Set) {
 	for _, e := range endpoints {
 		ranks, err := sp.Found(e, source)
+		if err == nil && len(s.Replicas)+len(ranks) > config.MaxFound {
+			err = config.TooManyFound()
+		}
 		if err != nil {
 			s.Refused = append(s.Refused, refusal(e.URL, err))
 			continue
