@@ -43,6 +43,8 @@ var differsUnderRace = map[string]string{
 	"routing/index/runs/pages_heap.go":  "the same memory on the heap",
 	"classifier/model/norace_test.go":   "how long a test may take",
 	"classifier/model/race_test.go":     "likewise",
+	"cmd/norace_test.go":                "likewise",
+	"cmd/race_test.go":                  "likewise",
 	"kvpool/stripe_full_test.go":        "how much a test does",
 	"kvpool/stripe_race_test.go":        "likewise",
 	"routing/events/chaos_full_test.go": "how much a test does",

@@ -69,8 +69,8 @@ func TestAShutdownEventSendsTheNextRequestElsewhere(t *testing.T) {
 		t.Errorf("undrained with status %d, it is withdrawn: %t", status, !withdrawn(false)())
 	}
 	for _, name := range []string{gone, other} { // and where all have announced their ends there is none to go to
-		at := w.App.Fabric().Index().Host(w.Replica(name).Host)
-		w.App.Fabric().Feed().Deliver(events.Batch{Replica: name, Epoch: at.Epoch + 9, Seq: 1,
+		life := w.App.Fabric().Index().Host(w.Replica(name).Host).Epoch // 0 once the slot of one that is gone is swept
+		w.App.Fabric().Feed().Deliver(events.Batch{Replica: name, Epoch: max(life, at.Epoch) + 9, Seq: 1,
 			Events: []events.Event{{Kind: events.Shutdown}}})
 	}
 	if resp, answer := w.Post("/v1/chat/completions", body); resp.StatusCode != 503 ||
