@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim matrix fuzz fuzz-front soak takeover proto clean
+.PHONY: help pairs run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim matrix fuzz fuzz-front soak takeover proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,11 +21,13 @@ build: ## build the binary into .cache/bin/octet
 
 test: fmt vet unit sim-core ## gofmt, vet, every test under the race detector, ten million simulated steps; no linter: see lint
 
-unit: ## every test under the race detector, the block index as it ships too (its readers lock under the detector); says how many were skipped and why
+RACE := -race -pgo=off -vet=off -timeout 25m
+unit: ## every test under the race detector, of app/pairs some (make pairs: all; test-poison has all without it), the block index as it ships too (its readers lock under the detector); says how many were skipped and why
 	@mkdir -p .cache
 	go test -tags hosts512 ./config ./app/fabric ./routing/index/... ./routing/fleet ./routing/plugins
 	go test ./routing/index/...
-	@set -o pipefail; go test -race -pgo=off -vet=off -timeout 25m -json $(PKGS) > .cache/test.json; code=$$?; \
+	@(go test $(RACE) -json $$(go list $(PKGS) | grep -v '/app/pairs$$'); a=$$?; go test $(RACE) -short -json ./app/pairs; exit $$((a | $$?))) \
+	> .cache/test.json; code=$$?; \
 	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
 
 test-poison: ## every test with memory overwritten as soon as it is given back, before it is used again: see internal/poison
@@ -38,6 +40,9 @@ PLAIN := ./internal/http1/sock ./internal/http1/client ./internal/http1/poll ./i
 test-plain: ## the files that serve, without the race detector, on one, two and four processors: see reuse_test.go
 	for n in 1 2 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m $(PLAIN) || exit 1; done
 	for n in 1 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m ./app || exit 1; done
+
+pairs: ## every pair of features under the race detector
+	go test $(RACE) ./app/pairs
 
 planted: ## the bugs of app/pairs/testdata/planted.txt one at a time, each with the cell that catches it: writes app/pairs/README.md
 	cd app/pairs && go test -run TestPlantedBugs -planted -v -timeout 60m .
