@@ -45,7 +45,7 @@ func refusal(what string, err error) Refusal {
 	return Refusal{what, first.Path, first.Code, first.Message}
 }
 
-// SetOf returns the set of the replicas at endpoints, by the template of sp: of config.MaxFound at most, the first ones.
+// SetOf returns the set of the replicas at endpoints, by the template of sp: config.MaxFound at most, the first ones.
 func SetOf(sp *config.Specialist, source string, endpoints []config.Endpoint) (s Set) {
 	for _, e := range endpoints {
 		ranks, err := sp.Found(e, source)
