@@ -14,6 +14,7 @@ import (
 	"octet/app"
 	"octet/calibration"
 	"octet/classifier/model"
+	"octet/internal/race"
 )
 
 // octet runs the command line and returns what it printed.
@@ -64,7 +65,7 @@ func wardStream(t *testing.T, n int, withText bool) string {
 }
 
 func TestTheModelInUseLearnsFromCalibrationRecords(t *testing.T) {
-	withoutRace(t)
+	race.Skip(t)
 	dir, stream := t.TempDir(), wardStream(t, 200, true)
 	out := filepath.Join(dir, "next.octet")
 	text, err := octet("train", "--from-calibration", stream, "--out", out)
@@ -109,17 +110,9 @@ func TestTheModelInUseLearnsFromCalibrationRecords(t *testing.T) {
 	}
 }
 
-// withoutRace skips training under the race detector.
-func withoutRace(t *testing.T) {
-	t.Helper()
-	if raceEnabled {
-		t.Skip("minutes of one goroutine's arithmetic under the race detector; make test-poison runs it")
-	}
-}
-
 // The configuration says which stream there is, which model is in use, and which labels its specialists have.
 func TestTheConfigurationSaysWhatIsLearntFrom(t *testing.T) {
-	withoutRace(t)
+	race.Skip(t)
 	dir, stream := t.TempDir(), wardStream(t, 200, true)
 	file := filepath.Join(dir, "octet.yaml")
 	yaml := fmt.Sprintf(`specialists:

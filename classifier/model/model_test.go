@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"octet/internal/race"
 )
 
 // toyConcepts has every kind of group.
@@ -131,7 +133,7 @@ func TestTheForwardPassAllocatesNothing(t *testing.T) {
 	out := make([]float64, 3)
 	text := []byte(strings.Repeat(sampleCode, 100))
 	m.Probabilities(text, out)
-	if n := testing.AllocsPerRun(200, func() { m.Probabilities(text, out) }); n >= 1 && !raceEnabled {
+	if n := testing.AllocsPerRun(200, func() { m.Probabilities(text, out) }); n >= 1 && !race.Enabled {
 		t.Fatalf("%v allocations", n)
 	}
 }

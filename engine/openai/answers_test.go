@@ -9,6 +9,7 @@ import (
 
 	"octet/engine"
 	"octet/internal/allocs"
+	"octet/internal/race"
 )
 
 // readers are what an answer of an engine's may be read as.
@@ -47,6 +48,7 @@ func series(lines, labels int) string {
 }
 
 func TestAnswersAllocateByTheirBytes(t *testing.T) {
+	race.Skip(t)
 	const half = maxAnswer / 2
 	short := strings.Repeat("vllm:num_preemptions 1\n", 300_000)
 	for name, text := range map[string]string{

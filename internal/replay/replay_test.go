@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"octet/internal/race"
 	"octet/internal/replay"
 	"octet/routing"
 	"octet/routing/plugins"
@@ -168,6 +169,7 @@ func near(t *testing.T, what string, got, want float64) {
 // A replay is worth believing only if it ranks what all published comparisons rank alike: chance, then load, then cache
 // and load, then a cache that forgets nothing. DYN-22
 func TestPoliciesRankAsTheyDoElsewhere(t *testing.T) {
+	race.Skip(t)
 	for seed := range uint64(2) {
 		trace := busy.trace(seed)
 		mean := func(name string, endless bool) float64 {
@@ -186,6 +188,7 @@ func TestPoliciesRankAsTheyDoElsewhere(t *testing.T) {
 
 // TestTheDefaultHasTheShortestTail compares p90 at equal load, over loads that nothing was tuned to.
 func TestTheDefaultHasTheShortestTail(t *testing.T) {
+	race.Skip(t)
 	peers := []string{"dynamo-kv", "epp-default", "consistent-hash", "cache-aware", "least-load", "round-robin",
 		"random"}
 	for name, s := range map[string]shape{

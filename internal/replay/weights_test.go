@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"octet/internal/race"
 	"octet/internal/replay"
 	"octet/routing"
 )
@@ -37,6 +38,7 @@ func readers(seed uint64) replay.Trace {
 // tokens, a low one the reverse, where requests that share a prompt decode for long. Where what is saved is prefill
 // that others' tokens would have waited for, the high weight is better in both.
 func TestTheOverlapWeightTradesTTFTAgainstITL(t *testing.T) {
+	race.Skip(t)
 	by := func(weight float64) replay.Contender {
 		c := preset(t, "dynamo-kv")
 		c.Spec.Score = []routing.WeightedSpec{{Weight: 1, PluginSpec: routing.PluginSpec{Name: "dynamo-cost",
