@@ -1,6 +1,8 @@
 package ensemble
 
 import (
+	"sync/atomic"
+
 	"octet/calibration"
 	"octet/classifier"
 	"octet/engine"
@@ -87,6 +89,9 @@ func (rt *Runtime) Seal() *Runtime {
 	}
 	for _, sp := range rt.Specialists {
 		sp.shown = shown[sp.Name]
+		if sp.timed == nil {
+			sp.timed = new(atomic.Int64)
+		}
 		sp.snapshot = fleet.NewSnapshot(members[sp.Name]...)
 		sp.headLine = head.Lines(nil).Text("X-Specialist: ", sp.Name)
 		rt.byName[sp.Name] = sp

@@ -49,7 +49,8 @@ type Specialist struct {
 	shown    wire.Shown      // what its engines put into prompts; made by Seal
 	step     *slo.Dial       // its knobs, found by Connect
 	floor    *slo.Dial
-	timed    atomic.Int64 // when the plugins of a decision were timed last, in nanoseconds of uptime
+	// when the plugins of a decision were timed last, in nanoseconds of uptime; shared with copies; made by Seal
+	timed *atomic.Int64
 }
 
 // Pipeline is what the gateway asks of a specialist's plugins around a decision.
