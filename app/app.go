@@ -42,6 +42,8 @@ type Options struct {
 	Events events.Consumer // brings the cache events instead of the configured sources; nil means those
 	// RunProgram runs the program that wakes replicas of a specialist; nil runs it.
 	RunProgram func(ctx context.Context, specialist string, argv []string) error
+	// Reloading is called as a reload begins, and what it returns as it ends; nil means neither.
+	Reloading func() (done func())
 	// Finders are the kinds of sources that discover may ask for, instead of those that there are; nil means those
 	Finders []discovery.Kind
 }

@@ -24,6 +24,9 @@ func (a *App) Reload(ctx context.Context) error {
 	if a.Source.Path == "" {
 		return errNoSource
 	}
+	if a.Reloading != nil {
+		defer a.Reloading()()
+	}
 	cfg, err := a.Source.Load()
 	if err != nil {
 		return err

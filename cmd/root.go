@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -65,9 +66,10 @@ func untilSignal() (context.Context, func()) {
 // Root returns the whole command line.
 func Root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "octet",
-		Short:         "The serving gateway for an ensemble of specialist models",
-		Version:       fmt.Sprintf("%s (%s, %s)", version, commit, buildRef),
+		Use:   "octet",
+		Short: "The serving gateway for an ensemble of specialist models",
+		Version: fmt.Sprintf("%s (%s, %s, %s %s/%s)", version, commit, buildRef, runtime.Version(), runtime.GOOS,
+			runtime.GOARCH),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs, // an unknown command is ours to report
@@ -78,7 +80,8 @@ func Root() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(serveCommand(), demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(),
+	root.AddCommand(serveCommand(), healthCommand())
+	root.AddCommand(demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(),
 		doctorCommand(), drainCommand(), knobCommand(), replayCommand(), trainCommand(), evaluateCommand(),
 		calibrateCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })

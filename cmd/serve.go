@@ -13,6 +13,7 @@ import (
 
 	"octet/app"
 	"octet/config"
+	"octet/internal/systemd"
 )
 
 func serveCommand() *cobra.Command {
@@ -45,8 +46,9 @@ func serve(ctx context.Context, cfg *config.Config, from app.Source, ready func(
 	if err != nil {
 		return err
 	}
+	unit := &systemd.Unit{Log: log}
 	a, err := app.New(ctx, cfg, app.Options{Log: log, Build: app.Build{Version: version, Commit: commit, Ref: buildRef},
-		Source: from})
+		Source: from, Reloading: unit.Reloading})
 	if err != nil {
 		return errors.Join(err, data.Close(), admin.Close())
 	}
@@ -58,6 +60,7 @@ func serve(ctx context.Context, cfg *config.Config, from app.Source, ready func(
 	if ready != nil {
 		ready(data.Addr(), admin.Addr())
 	}
+	defer supervise(ctx, unit, a, data.Addr(), admin.Addr())()
 	return a.Serve(ctx, data, admin)
 }
 
