@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: help pairs run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim matrix fuzz fuzz-front soak takeover proto clean
+.PHONY: deploy-checks help pairs run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim matrix fuzz fuzz-front soak takeover proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -112,6 +112,9 @@ soak: build ## mixed traffic for 25 minutes through the binary while engines are
 
 takeover: build ## streams over two real engines that run here, one of them killed, every text compared; ARGS='-engine URL,EVENTS,REPLAY -engine …'
 	go run ./internal/soak/takeover -octet $(BIN)/octet $(ARGS)
+
+deploy-checks: ## the chart rendered and decoded, the compose file loaded, by the gateway's binary; needs Helm's and Compose's modules
+	cd deploy/checks && go vet . && go test -count 1 . # the chart is beyond the module, which the cache of results does not see
 
 proto: ## generate the event schema's Go code
 	cd tools/protogen && go run . ../.. routing/events/octetkv.proto routing/events/snapshot.proto
