@@ -77,6 +77,7 @@ func (s *Server) operators() *gin.Engine {
 	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
 	replicas := api.Replicas{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
 	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
+	requests := api.Requests{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
 	knobs := api.Knobs{Refuse: s.refuse, Knobs: s.knobs, Now: s.now, Log: s.log}
 	reload := api.Reload{Refuse: s.refuse, Current: s.Runtime, Reload: o.Reload, Finder: o.Finder}
 	doctor := api.Doctor{Refuse: s.refuse, Examine: o.Examine}
@@ -87,6 +88,7 @@ func (s *Server) operators() *gin.Engine {
 	e.HEAD("/ui/*file", page)
 	e.Use(api.Operator{Refuse: s.refuse, Token: o.AdminToken, Hosts: o.AdminHosts}.Handle)
 	e.GET("/admin/state", state.Handle)
+	e.GET("/admin/requests", requests.Handle)
 	e.GET("/admin/index", caches.Handle)
 	e.GET("/admin/index/snapshot", caches.Snapshot)
 	e.GET("/admin/doctor", doctor.Handle)

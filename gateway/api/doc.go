@@ -4,6 +4,7 @@
 //	clients:    /v1/models  /v1/receipts/{id}  /v1/outcomes  /v1/slo     Models, Receipts, Outcomes, SLOs
 //	            /v1/route                                                Explanation
 //	operators:  /admin/state  index  breakers  drain  reload  knobs      State, Caches, Replicas, Reload, Knobs
+//	            /admin/requests                                          Requests
 //	            /admin/replicas                                          Registrations
 //	            /metrics                                                 Gauges, SLOGauges
 //	both:       /readyz                                                  Ready

@@ -43,6 +43,7 @@ type ReplicaState struct {
 	// what became of the hits that were predicted
 	Hits       HitAccuracy `json:"hits"`
 	Waiting    int         `json:"waiting"`
+	Queue      []Queued    `json:"queue,omitempty"` // Waiting by priority
 	Running    int         `json:"running"`
 	Preempting int         `json:"preempting"`
 	Shadow     int         `json:"shadow"`
@@ -59,6 +60,7 @@ type SpecialistState struct {
 	Reserved   int            `json:"reserved"`
 	Cached     int            `json:"cached"`
 	Waiting    int            `json:"waiting"`
+	Queue      []Queued       `json:"queue,omitempty"` // Waiting by priority
 	Running    int            `json:"running"`
 	Preempting int            `json:"preempting"`
 	Shadow     int            `json:"shadow"`
@@ -162,6 +164,7 @@ func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist, want *wanted
 		out.Used += r.Used
 		out.Reserved += r.Reserved
 		out.Waiting += r.Waiting
+		out.Queue = addQueued(out.Queue, r.Queue)
 		out.Running += r.Running
 		out.Preempting += r.Preempting
 		out.Shadow += r.Shadow
@@ -174,7 +177,7 @@ func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist, want *wanted
 
 func replicaState(rep *ensemble.Replica) ReplicaState {
 	g := rep.Gate.Stats()
-	return ReplicaState{
+	r := ReplicaState{
 		Name: rep.Name, URL: rep.Fleet.Spec().URL, Source: cmp.Or(rep.Source, "config"), Engine: rep.Kind.Name,
 		Says: rep.ContradictedKind(), Revision: rep.Revision(), Healthy: rep.Fleet.Healthy(),
 		Draining: rep.Fleet.Draining(), Withdrawn: rep.Fleet.Withdrawn(), Why: string(rep.Fleet.Why()),
@@ -184,4 +187,8 @@ func replicaState(rep *ensemble.Replica) ReplicaState {
 		Hits:    rep.Accuracy.Read(),
 		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting, Shadow: int(rep.Shadows.Load()),
 	}
+	if g.Waiting > 0 {
+		r.Queue = queuedAt(rep)
+	}
+	return r
 }

@@ -90,6 +90,20 @@ func (b *Backlog[T]) Ahead(priority int) (n int) {
 	return n
 }
 
+// Level counts the requests that wait at one.
+type Level struct {
+	Priority int
+	Waiting  int
+}
+
+// Levels returns how many wait at each level, the highest first; nil if none wait.
+func (b *Backlog[T]) Levels() (all []Level) {
+	for _, l := range b.lanes {
+		all = append(all, Level{l.level, l.waiting})
+	}
+	return all
+}
+
 // Push queues s at the level that it has at now.
 func (b *Backlog[T]) Push(s T, now scheduler.Time) {
 	b.count++
