@@ -136,7 +136,9 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	}
 	a.revisions = newRevisions(a.history)
 	a.identities, a.watched = newIdentities(a, via), newWatched(cfg.Fleet)
-	a.tenancy = newTenancy(a.Log, cfg.Auth.Shared, cfg.Admin.Token)
+	if a.tenancy, err = newTenancy(a.Log, cfg); err != nil {
+		return err
+	}
 	a.sleepers = newSleepers(a)
 	a.replicas = newReplicas(cfg, a, via)
 	a.discovered = newDiscovered(a)

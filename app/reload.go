@@ -110,6 +110,8 @@ func (a *App) warnOfRestart(cfg *config.Config) {
 		{"listen", old.Listen != cfg.Listen}, {"front", old.Front != cfg.Front},
 		{"admin", !reflect.DeepEqual(old.Admin, cfg.Admin)}, {"log", old.Log != cfg.Log},
 		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !sameSources(old.Events, cfg.Events)},
+		{"auth.shared", !reflect.DeepEqual(old.Auth.Shared, cfg.Auth.Shared)},
+		{"auth.state", old.Auth.State != cfg.Auth.State || old.Auth.StateInterval != cfg.Auth.StateInterval},
 		{"outcomes.verifier", !reflect.DeepEqual(old.Outcomes.Verifier, cfg.Outcomes.Verifier)},
 		{"shadow.stream and shadow.file", !sameCalibration(&old.Shadow, &cfg.Shadow)},
 	} {

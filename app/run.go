@@ -63,6 +63,9 @@ func (a *App) start() (begun bool, err error) {
 	a.history.recall(cfg.Outcomes.File)
 	running.Go(func() { a.history.remember(ctx, cfg.Outcomes) })
 	running.Go(func() { contain.Every(ctx, escalateEvery, a.server.Escalate) })
+	if a.tenancy.state != nil {
+		running.Go(func() { a.tenancy.state.run(ctx, cfg.Auth.StateInterval) })
+	}
 	if a.verifier != nil {
 		running.Go(func() { a.verifier.Run(ctx) })
 	}

@@ -8,6 +8,7 @@ import (
 	"octet/config"
 	"octet/gateway/intake"
 	"octet/gateway/tenant"
+	"octet/gateway/tenant/budget"
 	"octet/gateway/tenant/sharedrates"
 )
 
@@ -19,7 +20,9 @@ const operatorTenant = "@operator"
 
 // tenancy is what the gateway keeps of tenants over generations.
 type tenancy struct {
-	sharing tenant.Sharing     // of tenants' rates with other gateways
+	log     *slog.Logger
+	sharing tenant.Sharing     // of tenants' rates and budgets with other gateways
+	state   *budgetState       // auth.state; nil without one
 	rates   *sharedrates.Rates // nil if rates are counted here alone
 	random  []byte             // the secret of salts if the configuration has none
 	token   string             // of operators, as on the admin listener: that of the start
@@ -28,27 +31,34 @@ type tenancy struct {
 	weights atomic.Pointer[map[string]int] // of tenants' shares, in force; replaced whole
 }
 
-// newTenancy returns a tenancy whose rates are counted in a Redis, if one is configured. token is the admin listener's.
-func newTenancy(log *slog.Logger, c *config.SharedRates, token string) *tenancy {
-	t := &tenancy{random: []byte(crand.Text()), token: token}
+// newTenancy returns a tenancy whose rates and budgets are counted in a Redis, if one is configured.
+func newTenancy(log *slog.Logger, cfg *config.Config) (*tenancy, error) {
+	t := &tenancy{random: []byte(crand.Text()), token: cfg.Admin.Token, log: log}
 	t.weights.Store(&map[string]int{})
-	if c == nil {
-		return t
+	t.sharing.Ledger = budget.NewLedger(nil, 1)
+	if c := cfg.Auth.Shared; c != nil {
+		t.share(c)
 	}
+	var err error
+	t.state, err = openState(cfg.Auth.State, t.sharing.Ledger, log)
+	return t, err
+}
+
+// share has all gateways count together.
+func (t *tenancy) share(c *config.SharedRates) {
 	t.rates = sharedrates.New(sharedrates.Config{
 		Addr: c.Addr, Username: c.Username, Password: c.Password, DB: c.DB, MaxReply: int64(c.MaxReply),
 		Timeout: c.Timeout,
 		Changed: func(away error) {
 			if away != nil {
-				log.Warn("shared rates cannot be asked: each gateway goes by its part of them", "redis", c.Addr,
+				t.log.Warn("shared rates cannot be asked: each gateway goes by its part of them", "redis", c.Addr,
 					"error", away)
 				return
 			}
-			log.Info("shared rates are back", "redis", c.Addr)
+			t.log.Info("shared rates are back", "redis", c.Addr)
 		},
 	})
-	t.sharing = tenant.Sharing{Rates: t.rates, Gateways: c.Gateways}
-	return t
+	t.sharing = tenant.Sharing{Rates: t.rates, Gateways: c.Gateways, Ledger: budget.NewLedger(t.rates, c.Gateways)}
 }
 
 // tenants returns the tenants of cfg, with what is counted of those in force.
@@ -57,12 +67,12 @@ func (t *tenancy) tenants(cfg *config.Config) (*tenant.Table, error) {
 	list := make([]tenant.Config, len(cfg.Auth.Tenants))
 	for i, one := range cfg.Auth.Tenants {
 		list[i] = tenant.Config{
-			Name: one.Name, KeySHA256: one.KeySHA256, PriorityMax: one.PriorityMax,
+			Name: one.Name, Keys: keysOf(&one), PriorityMax: one.PriorityMax,
 			RefusePriority: one.PriorityPolicy == "refuse",
 			Specialists:    one.Specialists, CacheSalt: one.CacheSalt, Secret: secret, ShareCache: cfg.Auth.ShareCache,
 			MayDirect: one.MayDirect, MaxStreams: one.MaxStreams,
 			RequestsPerSecond: one.Rate.RequestsPerSecond, Burst: one.Rate.Burst,
-			TokensPerMinute: int(one.Rate.TokensPerMinute),
+			TokensPerMinute: int(one.Rate.TokensPerMinute), Budget: budgetOf(one.Budget),
 		}
 	}
 	var anonymous *tenant.Config
@@ -71,7 +81,7 @@ func (t *tenancy) tenants(cfg *config.Config) (*tenant.Table, error) {
 		anonymous = &tenant.Config{
 			Name: anonymousTenant, Secret: secret, PriorityMax: a.PriorityMax, MaxStreams: a.MaxStreams,
 			RequestsPerSecond: a.Rate.RequestsPerSecond, Burst: a.Rate.Burst,
-			TokensPerMinute: int(a.Rate.TokensPerMinute),
+			TokensPerMinute: int(a.Rate.TokensPerMinute), Budget: budgetOf(a.Budget),
 		}
 	}
 	table, err := tenant.NewTable(list, anonymous, t.earlier, t.sharing)
@@ -81,6 +91,17 @@ func (t *tenancy) tenants(cfg *config.Config) (*tenant.Table, error) {
 	table.WithOperator(t.token, tenant.Config{Name: operatorTenant, Secret: secret,
 		PriorityMax: intake.PriorityMost, ShareCache: cfg.Auth.ShareCache})
 	return table, nil
+}
+
+func keysOf(t *config.Tenant) (keys []tenant.Key) {
+	for _, k := range t.AllKeys() {
+		keys = append(keys, tenant.Key{SHA256: k.SHA256, Expires: k.Expiry()})
+	}
+	return keys
+}
+
+func budgetOf(b config.Budget) budget.Limits {
+	return budget.Limits{Day: b.TokensPerDay, Month: b.TokensPerMonth}
 }
 
 // commit puts the tenants of cfg in force.

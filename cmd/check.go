@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +11,9 @@ import (
 	"octet/gateway/front"
 	"octet/internal/http1/server"
 )
+
+// soon is how long before its end a key is told of.
+const soon = 14 * 24 * time.Hour
 
 func checkCommand() *cobra.Command {
 	return &cobra.Command{
@@ -31,6 +35,9 @@ func checkCommand() *cobra.Command {
 			for _, file := range files.Absent {
 				fmt.Fprintf(cmd.OutOrStdout(),
 					"%s: discover.file: %s is not there: no replica is found by it until it is\n", args[0], file)
+			}
+			for _, line := range cfg.Auth.Ending(time.Now(), soon) {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", args[0], line)
 			}
 			if front.Kind(cfg.Front) == front.Octet && !server.Supported {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: front: octet needs Linux; here Go's own server answers clients\n",

@@ -3,9 +3,11 @@ package cmd
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"octet/config"
 )
@@ -43,5 +45,34 @@ func TestCheckReadsTheFilesOfDiscover(t *testing.T) {
 	if !errors.As(err, &faults) || len(faults.List) != 1 || faults.List[0].Line != 2 ||
 		faults.List[0].File != "found.yaml" {
 		t.Errorf("a URL that is listed: %v", err)
+	}
+}
+
+// check tells of keys that have ended or end within a fortnight, by their place.
+func TestCheckTellsOfKeysThatEnd(t *testing.T) {
+	t.Chdir(t.TempDir())
+	key := func(i int, ends time.Time) string {
+		return fmt.Sprintf("{sha256: a%063x, expires: %s}", i+1, ends.UTC().Format(time.RFC3339))
+	}
+	text := "specialists: [{name: debug, replicas: [{url: 'http://a:1'}]}]\nauth: {tenants: [{name: acme, keys: [" +
+		key(0, time.Now().Add(-time.Hour)) + ", " + key(1, time.Now().Add(13*24*time.Hour)) + ", " +
+		key(2, time.Now().Add(15*24*time.Hour)) + "]}]}\n"
+	if err := os.WriteFile("octet.yaml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	root := Root()
+	root.SetOut(&out)
+	root.SetArgs([]string{"check", "octet.yaml"})
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, true, false} {
+		if strings.Contains(out.String(), fmt.Sprintf("auth.tenants[0].keys[%d]: a key of acme ", i)) != want {
+			t.Errorf("key %d: %s", i, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "a0000000") {
+		t.Errorf("a hash is told: %s", out.String())
 	}
 }

@@ -21,14 +21,20 @@ type Auth struct {
 	// Origins, such as https://chat.example.com, whose pages may send requests without a key; pages of the listener's
 	// own host always may.
 	Origins []string `yaml:"origins" form:"origin"`
-	// Callers with a key.
+	// Callers with a key, or a token of jwt.
 	Tenants []Tenant `yaml:"tenants"`
+	// Tokens that an issuer has signed, beside keys; absent = keys alone.
+	JWT *JWT `yaml:"jwt"`
+	// A file that keeps what tenants have used of their day and month over restarts; empty = a start counts from zero.
+	State string `yaml:"state"`
+	// How often it is written, where something was used: what a crash loses.
+	StateInterval time.Duration `yaml:"state_interval" default:"5s" range:"100ms..1h"`
 	// Has all gateways count rates together; absent = each for itself.
 	Shared *SharedRates `yaml:"shared"`
 }
 
 // SharedRates is a Redis in which gateways count what their tenants use. While it cannot be asked each gateway goes by
-// its part of every rate, and says so.
+// its part of every rate and of what is left of every budget, and says so.
 type SharedRates struct {
 	// host:port of the Redis.
 	Addr string `yaml:"addr" required:"true" form:"addr"`
@@ -56,14 +62,19 @@ type AnonymousLimits struct {
 	MaxStreams int `yaml:"max_streams" default:"0" range:"0..1000000"`
 	// What all anonymous requests together may use.
 	Rate Rate `yaml:"rate"`
+	// What they may use of a day and a month, all together.
+	Budget Budget `yaml:"budget"`
 }
 
-// Tenant is one caller: one key, one ceiling of priority, one budget, one corner of the prefix cache.
+// Tenant is one caller: its keys, one ceiling of priority, one budget, one corner of the prefix cache.
 type Tenant struct {
 	// Appears in logs and metrics; unique.
 	Name string `yaml:"name" required:"true" form:"name"`
-	// SHA-256 of the API key, 64 hex digits: the key itself is never in a file.
-	KeySHA256 string `yaml:"key_sha256" required:"true" form:"sha256"`
+	// SHA-256 of the API key, 64 hex digits: the key itself is never in a file. A tenant has this, keys, or tokens of
+	// auth.jwt that name it.
+	KeySHA256 string `yaml:"key_sha256" form:"sha256"`
+	// Further keys, which may end.
+	Keys []TenantKey `yaml:"keys"`
 	// The highest X-Priority this tenant may ask for. The default is no ceiling.
 	PriorityMax int `yaml:"priority_max" default:"100" range:"-100..100"`
 	// A higher X-Priority is lowered to the ceiling (clamp) or answered 403 priority_not_allowed (refuse).
@@ -82,6 +93,8 @@ type Tenant struct {
 	MaxStreams int `yaml:"max_streams" default:"0" range:"0..1000000"`
 	// What it may use.
 	Rate Rate `yaml:"rate"`
+	// What it may use of a day and a month: then 429 quota_exceeded, until the next begins.
+	Budget Budget `yaml:"budget"`
 }
 
 // Rate is a token bucket each on requests and on tokens; 0 = no bound.

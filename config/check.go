@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Routed is what a client asks for as a model to let the router choose; no specialist may take the name.
@@ -110,44 +109,6 @@ func checkReplicaEvents(e *ReplicaEvents, path string, r *report) {
 			"a replica with a ZMQ socket of its own is heard by that alone: its numbers would clash with those of %s",
 			e.Source)
 	}
-}
-
-func checkAuth(c *Config, r *report) {
-	if !c.Auth.Anonymous && len(c.Auth.Tenants) == 0 {
-		r.addAt("auth.anonymous", CodeConflict, "a key is required, but no tenant has one")
-	}
-	if n := len(c.Auth.Secret); n > 0 && n < leastToken {
-		r.addAt("auth.secret", CodeOutOfRange, "a secret of %d bytes is soon guessed; at least %d", n, leastToken)
-	}
-	names, keys, salts := newNames(r, CodeDuplicateName), newNames(r, CodeDuplicateName), map[string]string{}
-	for i, t := range c.Auth.Tenants {
-		path := item("auth.tenants", i)
-		names.take(t.Name, path+".name")
-		keys.take(strings.ToLower(t.KeySHA256), path+".key_sha256")
-		checkTenant(&t, path, salts, r)
-		for j, s := range t.Specialists {
-			checkKnown(c, r, s, item(path+".specialists", j))
-		}
-	}
-}
-
-// noKey is the SHA-256 of a key of no bytes.
-const noKey = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
-// checkTenant notes what would give a tenant the rights of another one, or of every client. salts has the paths of
-// those that are taken.
-func checkTenant(t *Tenant, path string, salts map[string]string, r *report) {
-	if strings.EqualFold(t.Name, Anonymous) {
-		r.addAt(path+".name", CodeReservedName, "%q is what requests without a key are called", clip(t.Name))
-	}
-	if strings.EqualFold(t.KeySHA256, noKey) {
-		r.addAt(path+".key_sha256", CodeBadValue, "this is the SHA-256 of an empty key, which every client has")
-	}
-	if first, taken := salts[t.CacheSalt]; taken && t.CacheSalt != "" {
-		r.addAt(path+".cache_salt", CodeDuplicateName,
-			"the salt is that of %s: two tenants with one salt share what they have cached", first)
-	}
-	salts[t.CacheSalt] = path
 }
 
 // maxAsides is how many elements there may be beside those that are known.

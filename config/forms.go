@@ -18,6 +18,8 @@ var forms = map[string]func(text string) *problem{
 	"name":    formName,
 	"sha256":  formSHA256,
 	"salt":    formSalt,
+	"instant": formInstant,
+	"jwks":    formJWKS,
 	"listen":  formListen,
 	"host":    formHost,
 	"origin":  formOrigin,

@@ -25,6 +25,9 @@ func (d *decoder) scalar(n *yaml.Node, path string, k key, out reflect.Value) {
 	if tags[0] == intTag && n.Tag == floatTag && strings.Trim(n.Value, "+-_0123456789") == "" {
 		tags = append(tags, floatTag) // a whole number that YAML has no type for: out of range, not of another type
 	}
+	if k.form == "instant" {
+		tags = append(tags, timestampTag) // as a time without quotes is read
+	}
 	if n.Kind != yaml.ScalarNode || !slices.Contains(tags, n.Tag) && !(d.origins.has(n) && tags[0] == strTag) {
 		hint := ""
 		if n.Kind == yaml.ScalarNode && noun == "text" {

@@ -19,6 +19,8 @@ const (
 	boolTag  = "!!bool"
 	nullTag  = "!!null"
 	mergeTag = "!!merge"
+
+	timestampTag = "!!timestamp"
 )
 
 // maxNodes is how many nodes a file may have, each alias counted as what it stands for.

@@ -14,7 +14,7 @@ import (
 // holding is what a request holds of the gateway and of its tenant while it is open.
 type holding struct {
 	seated  bool   // it has a seat, and counts among its tenant's requests
-	charged int    // tokens that its tenant's rate was asked for
+	charged int    // tokens that its tenant's rate and budget were asked for
 	claimed func() // gives its Idempotency-Key back; nil if there is none
 	cancel  func() // ends the context that ends at its deadline; nil if there is none
 }
@@ -45,12 +45,17 @@ func (h *holding) deadline(ctx context.Context, r *intake.Request) context.Conte
 	return ctx
 }
 
-// charge asks the tenant's rate for the prompt's tokens, once.
+// charge asks the tenant's rate and budget for the prompt's tokens, once.
 func (h *holding) charge(r *intake.Request, tokens int, now func() time.Time) error {
-	if h.charged > 0 || r.Dry || !r.Tenant.HasTokenRate() {
+	if h.charged > 0 || r.Dry || !r.Tenant.Metered() {
 		return nil
 	}
-	if err := r.Tenant.Charge(now(), tokens); err != nil {
+	at := now()
+	if err := r.Tenant.Charge(at, tokens); err != nil {
+		return err
+	}
+	if err := r.Tenant.Reserve(r.Arrival, at, tokens); err != nil {
+		r.Tenant.Settle(at, tokens, 0)
 		return err
 	}
 	h.charged = tokens
@@ -85,7 +90,10 @@ func (x *exchange) admit(r *http.Request) *apierr.Error {
 	if err := x.s.seats.CheckFree(x.rt.Limits.MaxStreams); err != nil { // its body need not be read
 		return err
 	}
-	return x.request.Tenant.Take(x.request.Arrival)
+	if err := x.request.Tenant.Take(x.request.Arrival); err != nil || x.request.Dry {
+		return err
+	}
+	return x.request.Tenant.CheckBudget(x.request.Arrival) // its body need not be read
 }
 
 // countIn takes a seat, and a place among the tenant's requests, for a request whose body is whole. close gives both

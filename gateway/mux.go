@@ -59,6 +59,7 @@ func (s *Server) router() *gin.Engine {
 	e.GET("/v1/models/:id", s.identified(models.One))
 	e.GET("/v1/receipts/:id", s.identified(receipts.Own))
 	e.POST("/v1/outcomes", s.identified(outcomes.Handle))
+	e.GET("/v1/usage", s.identified(api.Usage{Refuse: s.refuse, Now: s.now}.Handle))
 	e.GET("/v1/slo", s.identified(slos.List))
 	e.GET("/v1/slo/:specialist", s.identified(slos.One))
 	e.GET("/livez", api.Alive)
@@ -140,7 +141,7 @@ func (s *Server) identified(h api.TenantHandler) gin.HandlerFunc {
 			s.refuse(c, err)
 			return
 		}
-		tenant, err := rt.Tenants.Identify(c.Request)
+		tenant, err := rt.Tenants.Identify(c.Request, s.now())
 		if err != nil {
 			s.refuse(c, err)
 			return

@@ -46,7 +46,9 @@ func (x *exchange) record() {
 		}
 	}
 	if x.holding.charged > 0 || x.dispatch.Admitted {
-		x.request.Tenant.Settle(now, x.holding.charged, costOf(&x.dispatch, &x.relay))
+		cost := costOf(&x.dispatch, &x.relay)
+		x.request.Tenant.Settle(now, x.holding.charged, cost)
+		x.request.Tenant.Spend(x.request.Arrival, now, x.holding.charged, cost)
 	}
 }
 
@@ -109,7 +111,7 @@ func resultOf(a *answer, d *dispatch.Dispatch, relay *stream.Relay, total time.D
 	return r
 }
 
-// costOf is the tokens that a request took of its tenant's rate: by the engine's usage, where it came, else as far as
+// costOf is the tokens that a request took of its tenant's rate and budget: by the engine's usage, where it came, else as far as
 // is known here. A request that no engine took up costs nothing.
 func costOf(d *dispatch.Dispatch, relay *stream.Relay) int {
 	usage := relay.Usage()

@@ -31,6 +31,7 @@ func (c *cell) audit() {
 	c.auditCaches()
 	c.auditHeard()
 	c.auditCharges()
+	c.auditUsage()
 	c.auditShadows()
 	c.judgeAll("compile")
 	c.auditSamples()
@@ -63,7 +64,7 @@ func (c *cell) auditAnswer(a *answer) {
 		c.t.Errorf("%s: %q where it must be %s", a.id, a.code, a.must)
 	}
 	if after := a.head.Get("Retry-After"); after != "" {
-		if n, err := strconv.Atoi(after); err != nil || n < 1 || n > 60 || a.status < 400 {
+		if n, err := strconv.Atoi(after); err != nil || n < 1 || n > 60 && !c.toTomorrow(a, n) || a.status < 400 {
 			c.t.Errorf("%s: status %d, Retry-After %q", a.id, a.status, after)
 		}
 	}
@@ -194,6 +195,24 @@ func (c *cell) auditCharges() {
 	}
 	if got := c.balanceOf("acme"); math.Abs(got-want) > 2 {
 		c.t.Errorf("acme has %.0f tokens left, by its receipts %.0f", got, want)
+	}
+}
+
+// auditUsage holds what each tenant has used of the day to the receipts of all that it has asked: no copy, probe, retry
+// or refusal is among it, and nothing counts twice.
+func (c *cell) auditUsage() {
+	want := map[string]int64{"acme": 0, "rival": 0}
+	for _, a := range append(slices.Clone(c.asked), c.early...) {
+		if a.receipt != nil {
+			want[a.tenant] += int64(cost(a.receipt))
+		}
+	}
+	for tenant, n := range want {
+		n += c.spent[tenant]
+		if u := c.tenant(tenant).Usage(time.Now()); u.Day.Tokens != n || u.Month.Tokens != n {
+			c.t.Errorf("%s has used %d of the day and %d of the month, by its receipts %d", tenant, u.Day.Tokens,
+				u.Month.Tokens, n)
+		}
 	}
 }
 

@@ -62,6 +62,26 @@ var tenantFeatures = []*feature{
 		},
 	},
 	{
+		name: "budget",
+		sets: []string{"auth.tenants[0].budget.tokens_per_day=1000000"},
+		between: func(c *cell) {
+			acme, now := c.tenant("acme"), time.Now()
+			used := int64(1000000)
+			acme.Spend(now, now, 0, int(used))
+			a := c.ask("acme", true, func(q *question) { q.must = "quota_exceeded" })
+			c.unasked(a)
+			if a.status == http.StatusTooManyRequests {
+				c.showed("budget")
+			}
+			if rival := c.ask("rival", false); rival.code == "quota_exceeded" {
+				c.t.Errorf("%s pays for acme", rival.id)
+			}
+			c.sets = append(c.sets, "auth.tenants[0].budget.tokens_per_day=9000000")
+			c.reload()
+			c.spent["acme"] += used
+		},
+	},
+	{
 		name: "idempotency",
 		shape: func(c *cell, q *question) {
 			// both tenants say the same keys

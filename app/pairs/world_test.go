@@ -177,9 +177,10 @@ type cell struct {
 	losing  atomic.Bool     // cache events of the lead's engines
 	shown   map[string]bool // features that could be seen to be there
 	counter int
-	openKey string    // of acme's first stream; "" without Idempotency-Key
-	balance float64   // of acme's tokens at opened
-	opened  time.Time // when the balance was that
+	openKey string           // of acme's first stream; "" without Idempotency-Key
+	balance float64          // of acme's tokens at opened
+	opened  time.Time        // when the balance was that
+	spent   map[string]int64 // of budgets, by no request
 }
 
 // showed notes that a feature was seen to be there.
@@ -199,7 +200,7 @@ var yaml = strings.NewReplacer("ACME", keyOf("acme"), "RIVAL", keyOf("rival")).R
 // open starts the world with the features' configuration.
 func open(t testing.TB, features ...*feature) *cell {
 	c := &cell{Bubble: apptest.NewBubble(t, engines(features)), t: t, features: features, lead: "alpha",
-		yaml: yaml, shown: map[string]bool{}}
+		yaml: yaml, shown: map[string]bool{}, spent: map[string]int64{}}
 	for _, f := range features {
 		if f.lead != "" {
 			c.lead = f.lead
@@ -276,7 +277,7 @@ func (c *cell) reload(sets ...string) {
 // tenant returns a tenant in force.
 func (c *cell) tenant(name string) *tenant.Tenant {
 	c.t.Helper()
-	known, err := c.App.Server().Runtime().Tenants.ByAuthorization("Bearer " + name)
+	known, err := c.App.Server().Runtime().Tenants.ByAuthorization("Bearer "+name, time.Now())
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -37,8 +37,8 @@ const (
 	// A part of a message is neither text nor an image, or is an image and the specialist takes text only. Cure:
 	// Send text, or ask a model that takes images.
 	UnsupportedContent Code = "unsupported_content"
-	// There is no key, or none that is known; on the admin listener: not its token. Cure: Send Authorization: Bearer
-	// KEY, or X-Api-Key.
+	// There is no key, or none that is known, or it has expired; on the admin listener: not its token. Cure: Send
+	// Authorization: Bearer KEY, or X-Api-Key.
 	InvalidAPIKey Code = "invalid_api_key"
 	// The key may not do this: the model, X-Octet-Replica, verdicts, or a page of another site. Cure: Use a key that
 	// may, or have the operator permit it.
@@ -84,8 +84,8 @@ const (
 	// The priority is below the floor in force: the configuration's, an operator's, or one that load has raised.
 	// Cure: Come back after Retry-After, or ask with a higher priority.
 	PriorityFloor Code = "priority_floor"
-	// The key's requests, tokens or open streams, or its or its address's share of connections and of bodies on
-	// their way, are used up. Cure: Come back after Retry-After, or send less at once.
+	// The key's requests, tokens, budget of a day or month, or open streams, or its or its address's share of
+	// connections and of bodies on their way, are used up. Cure: Come back after Retry-After, or send less at once.
 	QuotaExceeded Code = "quota_exceeded"
 	// A fault of the gateway's own. Cure: Tell the operator the request_id; the log has the cause.
 	Internal Code = "internal_error"

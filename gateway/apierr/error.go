@@ -15,6 +15,7 @@ type Error struct {
 	Message    string
 	Param      string
 	RetryAfter time.Duration // zero means unknown or pointless; it is not sent then
+	Exact      bool          // RetryAfter is told as it is, however long: a calendar says so
 	HTTPStatus int           // where HTTP itself is more precise than Code; zero means the status of Code
 	Cause      error         // for logs; may be nil
 	EngineText string        // what an engine said of it, for logs and receipts only
@@ -41,7 +42,7 @@ func (e *Error) Status() int {
 	return statusOf[e.Code]
 }
 
-// MostRetryAfter is the longest wait that a client is told.
+// MostRetryAfter is the longest wait that a client is told, where it is an estimate.
 const MostRetryAfter = time.Hour
 
 // RetryAfterHeader returns the value of Retry-After: whole seconds, rounded up; "" if unknown.
@@ -50,7 +51,11 @@ func (e *Error) RetryAfterHeader() string {
 	if e.RetryAfter <= 0 || (status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable) {
 		return ""
 	}
-	return strconv.FormatInt(int64(math.Ceil(min(e.RetryAfter, MostRetryAfter).Seconds())), 10)
+	after := e.RetryAfter
+	if !e.Exact {
+		after = min(after, MostRetryAfter)
+	}
+	return strconv.FormatInt(int64(math.Ceil(after.Seconds())), 10)
 }
 
 // AppendJSON appends the error object that every endpoint returns, on one line.

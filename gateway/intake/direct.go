@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"time"
+
 	"octet/gateway/apierr"
 	"octet/gateway/tenant"
 )
@@ -8,14 +10,14 @@ import (
 // replicaHeader names the one replica that is to answer: for tenants that may, and with the admin token as the key.
 const replicaHeader = "X-Octet-Replica"
 
-// identify returns the tenant of a request. The admin token is a key only with a replica that it names.
-func identify(h *headers, tenants *tenant.Table) (*tenant.Tenant, *apierr.Error) {
+// identify returns the tenant of a request at a time. The admin token is a key only with a replica that it names.
+func identify(h *headers, tenants *tenant.Table, now time.Time) (*tenant.Tenant, *apierr.Error) {
 	if len(h.replica) > 0 {
 		if operator := tenants.ByToken(h.authorization); operator != nil {
 			return operator, nil
 		}
 	}
-	return tenants.ByAuthorization(tenant.Authorization(h.authorization, h.apiKey))
+	return tenants.ByAuthorization(tenant.Authorization(h.authorization, h.apiKey), now)
 }
 
 // readReplica returns the replica that a request names, "" if it names none. A tenant without the right does not learn

@@ -25,7 +25,7 @@ type spent struct{ prompt, cached, completion atomic.Uint64 }
 func newTenants() *tenants {
 	return &tenants{all: map[string]*spent{}, desc: prometheus.NewDesc("octet_tenant_tokens_total",
 		"Tokens of requests that a replica took up, by tenant and kind; cached ones are among those of the prompt. "+
-			"Requests without a key are of the tenant \"\".", []string{"tenant", "kind"}, nil)}
+			"Requests without a key are of the tenant anonymous.", []string{"tenant", "kind"}, nil)}
 }
 
 // Spent counts a finished request's tokens for its tenant.

@@ -3,7 +3,6 @@ package tenant
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 )
 
 // WithOperator has the admin token be the key of a tenant of its own, as c says, for requests that name a replica. With
@@ -12,8 +11,8 @@ func (t *Table) WithOperator(token string, c Config) {
 	c.MayDirect = true
 	if t.keyed = token != ""; t.keyed {
 		t.token = sha256.Sum256([]byte(token))
-		c.KeySHA256 = hex.EncodeToString(t.token[:])
 	}
+	c.ShareCache = c.ShareCache || !t.keyed
 	t.operator = newTenant(c, nil, Sharing{})
 }
 

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"octet/gateway/tenant/budget"
 )
 
 // SharedRates counts what all gateways of a cell admit. An error means that the count is not available.
@@ -14,10 +16,11 @@ type SharedRates interface {
 	Spend(bucket string, perSecond float64, burst, n int) error
 }
 
-// Sharing says where tenants' rates are counted. The zero value counts in this gateway alone.
+// Sharing says where tenants' rates and budgets are counted. The zero value counts in this gateway alone.
 type Sharing struct {
-	Rates    SharedRates // nil if every gateway counts for itself
-	Gateways int         // that share a rate; each uses its part of it while Rates is not available
+	Ledger   *budget.Ledger // of budgets; nil counts those of each Table anew
+	Rates    SharedRates    // nil if every gateway counts for itself
+	Gateways int            // that share a rate; each uses its part of it while Rates is not available
 }
 
 // quota is one tenant's bucket. A nil quota has no limit.

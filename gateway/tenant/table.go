@@ -2,62 +2,69 @@ package tenant
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"octet/gateway/apierr"
+	"octet/gateway/tenant/budget"
 )
 
 // Config is one tenant of the configuration.
 type Config struct {
 	Name           string
-	KeySHA256      string // 64 hex digits; unused for the anonymous tenant
+	Keys           []Key // none for the anonymous tenant
 	PriorityMax    int
 	RefusePriority bool
 	Specialists    []string
 	MayDirect      bool
 	CacheSalt      string
 	Secret         []byte // from which salts are derived
-	// without CacheSalt: true shares the cache with all tenants that have none, false derives a salt of its own
+	// Without CacheSalt: true shares the cache with all tenants that have none, and with requests without a key; false
+	// derives a salt of its own.
 	ShareCache        bool
 	MaxStreams        int     // zero means no limit
 	RequestsPerSecond float64 // zero means no limit
 	Burst             int
 	TokensPerMinute   int // zero means no limit
+	Budget            budget.Limits
 }
 
 // Table finds the tenant of a request. Immutable.
 type Table struct {
-	byKey     map[[sha256.Size]byte]*Tenant
-	anonymous *Tenant // nil if a key is required
-	operator  *Tenant // of operators' own requests; nil before WithOperator
-	keyed     bool    // token is the key of operator, for requests that name a replica
-	token     [sha256.Size]byte
+	keys      keyring
+	tenants   map[string]*Tenant // that are declared, by name
+	anonymous *Tenant            // nil if a key is required
+	operator  *Tenant            // of operators' own requests; nil before WithOperator
+	keyed     bool               // token is the key of operator, for requests that name a replica
+	token     digest
 }
 
 // NewTable builds a Table; a nil anonymous means that a key is required. A tenant of the same name in earlier hands on
 // its open streams, and its limiters if their rates are the same: a reload does not refill a quota.
 func NewTable(list []Config, anonymous *Config, earlier *Table, sharing Sharing) (*Table, error) {
-	t := &Table{byKey: make(map[[sha256.Size]byte]*Tenant, len(list))}
+	t := &Table{keys: newKeyring(len(list)), tenants: make(map[string]*Tenant, len(list))}
 	for _, c := range list {
-		raw, err := hex.DecodeString(c.KeySHA256)
-		if err != nil || len(raw) != sha256.Size {
-			return nil, fmt.Errorf("tenant %s: key_sha256 is not %d hex digits", c.Name, 2*sha256.Size)
+		one := newTenant(c, earlier, sharing)
+		t.tenants[c.Name] = one
+		for _, key := range c.Keys {
+			if err := t.keys.add(key, one); err != nil {
+				return nil, err
+			}
 		}
-		t.byKey[[sha256.Size]byte(raw)] = newTenant(c, earlier, sharing)
 	}
 	if anonymous != nil {
-		t.anonymous = newTenant(*anonymous, earlier, sharing)
+		c := *anonymous
+		c.ShareCache = true
+		t.anonymous = newTenant(c, earlier, sharing)
 		t.anonymous.Keyless = true
 	}
 	return t, nil
 }
 
 func newTenant(c Config, earlier *Table, sharing Sharing) *Tenant {
-	if c.CacheSalt == "" && c.KeySHA256 != "" && !c.ShareCache {
+	if c.CacheSalt == "" && !c.ShareCache {
 		c.CacheSalt = deriveSalt(c.Secret, "tenant", c.Name)
 	}
 	t := &Tenant{
@@ -67,6 +74,8 @@ func newTenant(c Config, earlier *Table, sharing Sharing) *Tenant {
 		requests: newQuota(c.Name+":requests", c.RequestsPerSecond, c.Burst, sharing),
 		tokens:   newQuota(c.Name+":tokens", float64(c.TokensPerMinute)/60, c.TokensPerMinute, sharing),
 		streams:  new(atomic.Int64),
+		budget:   c.Budget,
+		account:  sharing.Ledger.Of(c.Name),
 	}
 	if old := earlier.named(c.Name); old != nil {
 		t.requests.keep(old.requests)
@@ -84,23 +93,17 @@ func (t *Table) named(name string) *Tenant {
 	if t.anonymous != nil && t.anonymous.Name == name {
 		return t.anonymous
 	}
-	for _, tenant := range t.byKey {
-		if tenant.Name == name {
-			return tenant
-		}
-	}
-	return nil
+	return t.tenants[name]
 }
 
-// Identify returns the tenant of r. A key that is given must be known, unless none is configured.
-// The key's digest is compared by map lookup: what leaks by timing is about a SHA-256 digest, not about the key.
-func (t *Table) Identify(r *http.Request) (*Tenant, *apierr.Error) {
+// Identify returns the tenant of r. A key that is given must be known, and not have expired, unless none is configured.
+func (t *Table) Identify(r *http.Request, now time.Time) (*Tenant, *apierr.Error) {
 	for _, name := range [...]string{"Authorization", apiKeyHeader} {
 		if len(r.Header[name]) > 1 {
 			return nil, apierr.Repeated(name)
 		}
 	}
-	return t.ByAuthorization(Authorization(r.Header.Get("Authorization"), r.Header.Get(apiKeyHeader)))
+	return t.ByAuthorization(Authorization(r.Header.Get("Authorization"), r.Header.Get(apiKeyHeader)), now)
 }
 
 // apiKeyHeader is where clients of Messages have their key.
@@ -115,20 +118,26 @@ func Authorization(authorization, apiKey string) string {
 	return authorization
 }
 
-// ByAuthorization returns the tenant of an Authorization header, which may be "".
-func (t *Table) ByAuthorization(authorization string) (*Tenant, *apierr.Error) {
+// ByAuthorization returns the tenant of an Authorization header, which may be "", at a time.
+func (t *Table) ByAuthorization(authorization string, now time.Time) (*Tenant, *apierr.Error) {
 	key, given := "", false
 	if authorization != "" {
 		key, given = BearerKey(authorization)
 	}
+	why := ""
 	if given {
-		if tenant := t.byKey[sha256.Sum256([]byte(key))]; tenant != nil {
+		d := sha256.Sum256([]byte(key))
+		tenant, ended := t.keys.find(&d, now)
+		if tenant != nil && !ended {
 			return tenant, nil
 		}
+		if ended {
+			why = ": this one has expired"
+		}
 	}
-	if t.anonymous == nil || (given && len(t.byKey) > 0) {
+	if t.anonymous == nil || (given && !t.keys.empty()) {
 		return nil, apierr.New(apierr.InvalidAPIKey, "Authorization",
-			"a valid API key is required: Authorization: Bearer KEY")
+			"a valid API key is required: Authorization: Bearer KEY"+why)
 	}
 	return t.anonymous, nil
 }

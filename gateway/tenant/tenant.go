@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"octet/gateway/apierr"
+	"octet/gateway/tenant/budget"
 )
 
-// Tenant is the owner of a request. The API key alone says which, never anything else that a client sends.
+// Tenant is the owner of a request. Its key or its token alone says which, never anything else that a client sends.
 type Tenant struct {
 	Name           string
 	PriorityMax    int
@@ -23,6 +24,8 @@ type Tenant struct {
 	requests       *quota
 	tokens         *quota
 	streams        *atomic.Int64 // open now; counted only if MaxStreams is set
+	budget         budget.Limits
+	account        *budget.Account // what it has used
 }
 
 // Clamp applies the tenant's priority ceiling.
@@ -66,9 +69,6 @@ func (t *Tenant) Leave() {
 		t.streams.Add(-1)
 	}
 }
-
-// HasTokenRate returns true if the tenant's tokens are limited.
-func (t *Tenant) HasTokenRate() bool { return t.tokens != nil }
 
 // Charge takes n tokens from the tenant's token rate in advance. A prompt larger than the burst takes all of it.
 func (t *Tenant) Charge(now time.Time, n int) *apierr.Error {

@@ -9,7 +9,7 @@ import (
 
 // A reload keeps the count: streams opened before it are counted after it, whichever generation releases them.
 func TestATenantsStreamsOutliveAReload(t *testing.T) {
-	list := []Config{{Name: "acme", KeySHA256: strings.Repeat("ab", 32), MaxStreams: 2}}
+	list := []Config{{Name: "acme", Keys: []Key{{SHA256: strings.Repeat("ab", 32)}}, MaxStreams: 2}}
 	load := func(earlier *Table) *Table {
 		t.Helper()
 		table, err := NewTable(list, nil, earlier, Sharing{})
