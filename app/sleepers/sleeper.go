@@ -81,7 +81,7 @@ func (one *sleeper) look(wanted bool) {
 		serves = serves || r.Known && answers(r.Member) && r.Member.Available() && r.Member.Admits()
 	}
 	one.mu.Lock()
-	woke := one.noteServing(serves, now)
+	woke := one.noteServing(serves, one.waking.up(replicas, serves), now)
 	crowded := serves && one.crowded(replicas, now)
 	one.mu.Unlock()
 	if serves {

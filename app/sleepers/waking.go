@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"octet/routing/fleet"
@@ -61,14 +62,24 @@ func (w *waking) measure(took time.Duration) {
 	w.took = took
 }
 
-// noteServing ends a wake-up after which a replica serves, or that has taken too long. It returns true if the replica
-// that serves was woken. The caller holds mu.
-func (one *sleeper) noteServing(serves bool, now time.Time) (woke bool) {
+// up returns true if the replica that is woken is available: the one of its name in force, which a reload may have put
+// in its place. Any that serves is, where a program wakes.
+func (w *waking) up(replicas []Replica, serves bool) bool {
+	if w.target == nil {
+		return serves
+	}
+	return slices.ContainsFunc(replicas, func(r Replica) bool {
+		return r.Known && r.Member.Spec().Name == w.target.Spec().Name && r.Member.Available()
+	})
+}
+
+// noteServing ends a wake-up after which a replica serves, or that has taken too long; up says that the one which is
+// woken is available. It returns true if the replica that serves was woken. The caller holds mu.
+func (one *sleeper) noteServing(serves, up bool, now time.Time) (woke bool) {
 	w := &one.waking
 	if !w.asked() {
 		return w.woke && serves
 	}
-	up := serves && w.target == nil || w.target != nil && w.target.Available()
 	switch {
 	case up:
 		one.woken++
