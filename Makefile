@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: deploy-checks help pairs run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim matrix fuzz fuzz-front soak takeover proto clean
+.PHONY: deploy-checks image-root image image-check release release-check release-tools vuln crosscheck help pairs run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim matrix fuzz fuzz-front soak takeover proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -115,6 +115,43 @@ takeover: build ## streams over two real engines that run here, one of them kill
 
 deploy-checks: ## the chart rendered and decoded, the compose file loaded, by the gateway's binary; needs Helm's and Compose's modules
 	cd deploy/checks && go vet . && go test -count 1 . # the chart is beyond the module, which the cache of results does not see
+
+RELEASE_COMMIT = $(shell git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || echo $(COMMIT))
+VERSION ?= $(shell git describe --tags --exact-match 2>/dev/null || echo dev)
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
+PGO ?= auto
+RELEASE = cd tools/release && go run . -version $(VERSION) -pgo $(PGO) -epoch $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),0)
+release: ## archives of PLATFORMS with licences and bills of materials, and SHA256SUMS, in .cache/release; PGO=off builds faster
+	$(RELEASE) -commit $(RELEASE_COMMIT) -platforms '$(PLATFORMS)'
+
+release-check: ## the release twice, from two clones in folders of different names: the same bytes; FRESH=1: the second from an empty cache
+	tools/release/twice.sh PLATFORMS='$(PLATFORMS)' PGO=$(PGO)
+
+release-tools: ## tests of what makes a release
+	cd tools/release && go vet ./... && go test ./...
+
+crosscheck: ## type-checks the program for other platforms than this, in seconds
+	cd tools/release && go run ./crosscheck linux/arm64 darwin/arm64
+
+vuln: ## govulncheck: fails on a vulnerability that is reached, unless tools/release/vuln/accepted.txt says why not
+	cd tools/release && go run ./vuln
+
+IMAGE ?= octet:dev
+IMAGE_ROOT ?= .cache/image
+IMAGE_ARCH ?= $(shell go env GOHOSTARCH)
+image-root: ## what the image holds, in .cache/image: the static binary, certificates' roots, licences
+	rm -rf $(IMAGE_ROOT) && mkdir -p $(IMAGE_ROOT)/usr/bin $(IMAGE_ROOT)/etc/ssl/certs $(IMAGE_ROOT)/etc/octet $(IMAGE_ROOT)/var/lib/octet
+	$(RELEASE) -commit $(RELEASE_COMMIT) -platforms linux/$(IMAGE_ARCH) -tree $(abspath $(IMAGE_ROOT))/usr/share/octet
+	mv $(IMAGE_ROOT)/usr/share/octet/octet $(IMAGE_ROOT)/usr/bin/octet
+	cp /etc/ssl/certs/ca-certificates.crt $(IMAGE_ROOT)/etc/ssl/certs/
+
+BUILDAH ?= buildah --storage-driver vfs --root $(CURDIR)/.cache/buildah/root --runroot $(CURDIR)/.cache/buildah/run
+image: image-root ## the image by buildah, from .cache/image and no registry; with Docker: docker build -f deploy/Dockerfile .
+	$(BUILDAH) build --isolation chroot --pull-never --timestamp $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),0) --format docker \
+		--build-arg SOURCE=prebuilt --ignorefile deploy/Dockerfile.dockerignore -f deploy/Dockerfile -t $(IMAGE) .
+
+image-check: image ## runs the image's own files as 65532 with a root that cannot be written, and asks it for its health
+	BUILDAH='$(BUILDAH)' IMAGE=$(IMAGE) deploy/image-check.sh
 
 proto: ## generate the event schema's Go code
 	cd tools/protogen && go run . ../.. routing/events/octetkv.proto routing/events/snapshot.proto
