@@ -82,7 +82,7 @@ func Root() *cobra.Command {
 	}
 	root.AddCommand(serveCommand(), healthCommand())
 	root.AddCommand(demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(),
-		doctorCommand(), drainCommand(), knobCommand(), replayCommand(), trainCommand(), evaluateCommand(),
+		doctorCommand(), drainCommand(), knobCommand(), topCommand(), replayCommand(), trainCommand(), evaluateCommand(),
 		calibrateCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root

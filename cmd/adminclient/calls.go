@@ -29,7 +29,7 @@ func (c *Client) Drain(ctx context.Context, replica string, on bool) (*api.Repli
 		method = http.MethodDelete
 	}
 	r := new(api.ReplicaState)
-	return r, c.call(ctx, method, nil, r, []string{"admin", "drain", replica})
+	return r, c.call(ctx, method, nil, r, join([]string{"admin", "drain", replica}))
 }
 
 // knobs are the answer of every call to knobs.
@@ -58,13 +58,13 @@ func (c *Client) SetKnob(ctx context.Context, name string, o Override) ([]slo.Kn
 		body["for"] = o.For.String()
 	}
 	var k knobs
-	err := c.call(ctx, http.MethodPut, body, &k, []string{"admin", "knobs", name})
+	err := c.call(ctx, http.MethodPut, body, &k, join([]string{"admin", "knobs", name}))
 	return k.Knobs, err
 }
 
 // UnsetKnob ends the override of a knob, and returns all.
 func (c *Client) UnsetKnob(ctx context.Context, name string) ([]slo.KnobState, error) {
 	var k knobs
-	err := c.call(ctx, http.MethodDelete, nil, &k, []string{"admin", "knobs", name})
+	err := c.call(ctx, http.MethodDelete, nil, &k, join([]string{"admin", "knobs", name}))
 	return k.Knobs, err
 }

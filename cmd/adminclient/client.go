@@ -61,17 +61,30 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Get reads the JSON at a path, made of segments that are escaped here, into v.
 func (c *Client) Get(ctx context.Context, v any, segments ...string) error {
-	return c.call(ctx, http.MethodGet, nil, v, segments)
+	return c.call(ctx, http.MethodGet, nil, v, join(segments))
+}
+
+// find is Get with parameters.
+func (c *Client) find(ctx context.Context, v any, parameters url.Values, segments ...string) error {
+	return c.call(ctx, http.MethodGet, nil, v, join(segments)+"?"+parameters.Encode())
+}
+
+// join makes a path of segments.
+func join(segments []string) (path string) {
+	for _, s := range segments {
+		path += "/" + url.PathEscape(s)
+	}
+	return path
 }
 
 // Text returns what stands at a path, as it is: metrics.
 func (c *Client) Text(ctx context.Context, segments ...string) ([]byte, error) {
-	return c.send(ctx, http.MethodGet, nil, segments)
+	return c.send(ctx, http.MethodGet, nil, join(segments))
 }
 
 // call sends body, if there is one, as JSON and reads the answer into v.
-func (c *Client) call(ctx context.Context, method string, body, v any, segments []string) error {
-	answer, err := c.send(ctx, method, body, segments)
+func (c *Client) call(ctx context.Context, method string, body, v any, path string) error {
+	answer, err := c.send(ctx, method, body, path)
 	if err != nil {
 		return err
 	}
@@ -83,7 +96,7 @@ func (c *Client) call(ctx context.Context, method string, body, v any, segments 
 }
 
 // send returns the answer of a request, or a Failure.
-func (c *Client) send(ctx context.Context, method string, body any, segments []string) ([]byte, error) {
+func (c *Client) send(ctx context.Context, method string, body any, path string) ([]byte, error) {
 	var sent io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -92,13 +105,18 @@ func (c *Client) send(ctx context.Context, method string, body any, segments []s
 		}
 		sent = bytes.NewReader(text)
 	}
-	path := c.URL()
-	for _, s := range segments {
-		path += "/" + url.PathEscape(s)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, path, sent)
+	req, err := c.request(ctx, method, path, sent)
 	if err != nil {
-		return nil, &Failure{Kind: ErrAddress, Message: err.Error(), Cause: err}
+		return nil, err
+	}
+	return c.receive(req)
+}
+
+// request returns a request with the token.
+func (c *Client) request(ctx context.Context, method, path string, sent io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.URL()+path, sent)
+	if err != nil {
+		return nil, &Failure{Kind: ErrAddress, Message: Plain(err.Error()), Cause: err}
 	}
 	if sent != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -106,7 +124,7 @@ func (c *Client) send(ctx context.Context, method string, body any, segments []s
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	return c.receive(req)
+	return req, nil
 }
 
 // receive sends a request and returns what is answered.
