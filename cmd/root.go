@@ -83,7 +83,7 @@ func Root() *cobra.Command {
 	root.AddCommand(serveCommand(), healthCommand())
 	root.AddCommand(demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(),
 		doctorCommand(), drainCommand(), knobCommand(), topCommand(), replayCommand(), trainCommand(), evaluateCommand(),
-		calibrateCommand())
+		calibrateCommand(), adaptCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root
 }
