@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -59,12 +60,26 @@ func (w *world) exact() {
 	for name, e := range w.Engines {
 		host := w.Replica(name).Host
 		var state index.HostState
+		asked := time.Now()
 		eventually(w.T, name+" is known exactly", func() bool {
 			state = w.App.Fabric().Index().Host(host)
+			if state.Epoch == 0 && time.Since(asked) > 5*time.Second { // all that it has told was lost before the start
+				asked = time.Now()
+				w.wake(name)
+			}
 			s := e.State()
 			return state.Blocks == s.Cached && state.LastSeq+1 >= s.Seq && state.Epoch != 0 && !state.Stale &&
 				w.App.Fabric().Trust(host) == belief.Exact
 		})
+	}
+}
+
+// wake has an engine tell something: it is asked beside the gateway.
+func (w *world) wake(name string) {
+	resp, err := http.Post(w.Replica(name).Fleet.Spec().URL+"/v1/chat/completions", "application/json",
+		strings.NewReader(lengthy("something else")))
+	if err == nil {
+		resp.Body.Close()
 	}
 }
 

@@ -33,6 +33,7 @@ func standingEngines(second emulator.Config) []emulator.Config {
 // tell posts to an engine.
 func (b *bubble) tell(url string) {
 	b.T.Helper()
+	synctest.Wait() // an engine refuses to sleep while it is still ending an answer
 	resp, err := b.Ask(b.T.Context(), http.MethodPost, url, "")
 	if err != nil {
 		b.T.Fatal(err)
