@@ -166,6 +166,7 @@ func (a *App) register() {
 	m.Register(collectors.Sleepers{States: a.sleepers.States})
 	m.Register(collectors.Discovery{Standings: a.discovered.standings,
 		Plan: func() *discovery.Plan { return a.discovered.plan.Load() }})
+	m.Register(collectors.Issuer{Verifier: a.tenancy.issuer.verifier.Load})
 	if a.tenancy.rates != nil {
 		m.Register(collectors.NewSharedRates(a.tenancy.rates.Away))
 	}

@@ -63,6 +63,7 @@ func (a *App) start() (begun bool, err error) {
 	a.history.recall(cfg.Outcomes.File)
 	running.Go(func() { a.history.remember(ctx, cfg.Outcomes) })
 	running.Go(func() { contain.Every(ctx, escalateEvery, a.server.Escalate) })
+	running.Go(func() { a.tenancy.keepKeys(ctx) })
 	if a.tenancy.state != nil {
 		running.Go(func() { a.tenancy.state.run(ctx, cfg.Auth.StateInterval) })
 	}

@@ -27,6 +27,7 @@ type tenancy struct {
 	random  []byte             // the secret of salts if the configuration has none
 	token   string             // of operators, as on the admin listener: that of the start
 
+	issuer  issuer
 	earlier *tenant.Table                  // of the generation in force; guarded by App.buildMu
 	weights atomic.Pointer[map[string]int] // of tenants' shares, in force; replaced whole
 }
@@ -35,6 +36,7 @@ type tenancy struct {
 func newTenancy(log *slog.Logger, cfg *config.Config) (*tenancy, error) {
 	t := &tenancy{random: []byte(crand.Text()), token: cfg.Admin.Token, log: log}
 	t.weights.Store(&map[string]int{})
+	t.issuer.changed = make(chan struct{}, 1)
 	t.sharing.Ledger = budget.NewLedger(nil, 1)
 	if c := cfg.Auth.Shared; c != nil {
 		t.share(c)
@@ -88,6 +90,11 @@ func (t *tenancy) tenants(cfg *config.Config) (*tenant.Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	verifier, err := t.verifierOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	table.WithTokens(verifier)
 	table.WithOperator(t.token, tenant.Config{Name: operatorTenant, Secret: secret,
 		PriorityMax: intake.PriorityMost, ShareCache: cfg.Auth.ShareCache})
 	return table, nil
@@ -107,6 +114,7 @@ func budgetOf(b config.Budget) budget.Limits {
 // commit puts the tenants of cfg in force.
 func (t *tenancy) commit(cfg *config.Config, tenants *tenant.Table) {
 	t.earlier = tenants
+	t.verify(cfg, tenants.Tokens())
 	weights := tenantWeights(cfg)
 	t.weights.Store(&weights)
 }

@@ -48,7 +48,9 @@ type JWT struct {
 	Leeway time.Duration `yaml:"leeway" default:"30s" range:"0s..5m"`
 	// A longer token is refused before anything of it is parsed.
 	TokenBytes Size `yaml:"token_bytes" default:"8KiB" range:"512..1MiB"`
-	// How often the JWKS is asked for.
+	// A longer JWKS is not read.
+	JWKSBytes Size `yaml:"jwks_bytes" default:"1MiB" range:"1KiB..16MiB"`
+	// How often the JWKS of a URL is asked for; a file is looked at every second.
 	Refresh time.Duration `yaml:"refresh" default:"5m" range:"1s..24h"`
 	// A key that is not known has the JWKS asked for at once, but not sooner than this after the last time.
 	UnknownAfter time.Duration `yaml:"unknown_after" default:"10s" range:"100ms..1h"`

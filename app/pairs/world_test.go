@@ -277,7 +277,7 @@ func (c *cell) reload(sets ...string) {
 // tenant returns a tenant in force.
 func (c *cell) tenant(name string) *tenant.Tenant {
 	c.t.Helper()
-	known, err := c.App.Server().Runtime().Tenants.ByAuthorization("Bearer "+name, time.Now())
+	known, err := c.App.Server().Runtime().Tenants.ByAuthorization(context.Background(), "Bearer "+name, time.Now())
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -37,8 +37,8 @@ const (
 	// A part of a message is neither text nor an image, or is an image and the specialist takes text only. Cure:
 	// Send text, or ask a model that takes images.
 	UnsupportedContent Code = "unsupported_content"
-	// There is no key, or none that is known, or it has expired; on the admin listener: not its token. Cure: Send
-	// Authorization: Bearer KEY, or X-Api-Key.
+	// There is no key, or none that is known, or it has expired, or a token is not accepted or names no declared tenant;
+	// on the admin listener: not its token. Cure: Send Authorization: Bearer KEY, or X-Api-Key.
 	InvalidAPIKey Code = "invalid_api_key"
 	// The key may not do this: the model, X-Octet-Replica, verdicts, or a page of another site. Cure: Use a key that
 	// may, or have the operator permit it.
@@ -102,8 +102,8 @@ const (
 	BreakerOpen Code = "breaker_open"
 	// The gateway is shutting down. Cure: Send it to another gateway, or again after Retry-After.
 	Draining Code = "draining"
-	// The gateway or the engine has no room: open requests, connections, memory of bodies. Cure: Come back after
-	// Retry-After.
+	// The gateway or the engine has no room: open requests, connections, memory of bodies; or tokens cannot be verified,
+	// as no keys of their issuer are known. Cure: Come back after Retry-After.
 	Overloaded Code = "overloaded"
 	// The request's deadline passed before the answer was complete. Cure: Allow more time, or ask for fewer tokens.
 	DeadlineExceeded Code = "deadline_exceeded"

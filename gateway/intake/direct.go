@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"context"
 	"time"
 
 	"octet/gateway/apierr"
@@ -11,13 +12,13 @@ import (
 const replicaHeader = "X-Octet-Replica"
 
 // identify returns the tenant of a request at a time. The admin token is a key only with a replica that it names.
-func identify(h *headers, tenants *tenant.Table, now time.Time) (*tenant.Tenant, *apierr.Error) {
+func identify(ctx context.Context, h *headers, tenants *tenant.Table, now time.Time) (*tenant.Tenant, *apierr.Error) {
 	if len(h.replica) > 0 {
 		if operator := tenants.ByToken(h.authorization); operator != nil {
 			return operator, nil
 		}
 	}
-	return tenants.ByAuthorization(tenant.Authorization(h.authorization, h.apiKey), now)
+	return tenants.ByAuthorization(ctx, tenant.Authorization(h.authorization, h.apiKey), now)
 }
 
 // readReplica returns the replica that a request names, "" if it names none. A tenant without the right does not learn

@@ -58,7 +58,7 @@ func (q *Request) ReadHead(r *http.Request, rt *ensemble.Runtime, via string) (e
 		return apierr.Repeated(h.repeated)
 	}
 	if q.Tenant == nil {
-		if q.Tenant, err = identify(h, rt.Tenants, q.Arrival); err != nil {
+		if q.Tenant, err = identify(r.Context(), h, rt.Tenants, q.Arrival); err != nil {
 			return err
 		}
 	}

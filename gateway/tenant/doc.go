@@ -5,7 +5,7 @@
 //
 // Invariants:
 //
-//  1. A tenant is known by one of its API keys alone, until that expires.
+//  1. A tenant is known by one of its API keys alone, until that expires, or by a verified token that names it.
 //  2. Each Enter that succeeds is followed by exactly one Leave, each Charge by exactly one Settle, each Reserve by
 //     exactly one Spend.
 //  3. A reload keeps what tenants of the same name have open and have used of their budgets, and the balances of rates

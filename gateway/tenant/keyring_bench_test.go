@@ -24,7 +24,7 @@ func BenchmarkIdentify(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = table.ByAuthorization(header, now)
+				_, _ = table.ByAuthorization(b.Context(), header, now)
 			}
 		})
 	}

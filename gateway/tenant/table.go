@@ -1,13 +1,16 @@
 package tenant
 
 import (
+	"context"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"octet/gateway/apierr"
+	"octet/gateway/tenant/bearer"
 	"octet/gateway/tenant/budget"
 )
 
@@ -34,6 +37,7 @@ type Config struct {
 // Table finds the tenant of a request. Immutable.
 type Table struct {
 	keys      keyring
+	tokens    *bearer.Verifier   // of tokens beside keys; nil if there are none
 	tenants   map[string]*Tenant // that are declared, by name
 	anonymous *Tenant            // nil if a key is required
 	operator  *Tenant            // of operators' own requests; nil before WithOperator
@@ -96,6 +100,12 @@ func (t *Table) named(name string) *Tenant {
 	return t.tenants[name]
 }
 
+// WithTokens has tokens that v verifies name tenants, beside keys; nil verifies none. It is called before t is used.
+func (t *Table) WithTokens(v *bearer.Verifier) { t.tokens = v }
+
+// Tokens returns what verifies tokens; nil if nothing does.
+func (t *Table) Tokens() *bearer.Verifier { return t.tokens }
+
 // Identify returns the tenant of r. A key that is given must be known, and not have expired, unless none is configured.
 func (t *Table) Identify(r *http.Request, now time.Time) (*Tenant, *apierr.Error) {
 	for _, name := range [...]string{"Authorization", apiKeyHeader} {
@@ -103,7 +113,7 @@ func (t *Table) Identify(r *http.Request, now time.Time) (*Tenant, *apierr.Error
 			return nil, apierr.Repeated(name)
 		}
 	}
-	return t.ByAuthorization(Authorization(r.Header.Get("Authorization"), r.Header.Get(apiKeyHeader)), now)
+	return t.ByAuthorization(r.Context(), Authorization(r.Header.Get("Authorization"), r.Header.Get(apiKeyHeader)), now)
 }
 
 // apiKeyHeader is where clients of Messages have their key.
@@ -118,28 +128,51 @@ func Authorization(authorization, apiKey string) string {
 	return authorization
 }
 
-// ByAuthorization returns the tenant of an Authorization header, which may be "", at a time.
-func (t *Table) ByAuthorization(authorization string, now time.Time) (*Tenant, *apierr.Error) {
+// ByAuthorization returns the tenant of an Authorization header, which may be "", at a time. A token whose key is not
+// known may have to wait for the issuer's, until ctx ends at the latest.
+func (t *Table) ByAuthorization(ctx context.Context, authorization string, now time.Time) (*Tenant, *apierr.Error) {
 	key, given := "", false
 	if authorization != "" {
 		key, given = BearerKey(authorization)
 	}
-	why := ""
-	if given {
-		d := sha256.Sum256([]byte(key))
-		tenant, ended := t.keys.find(&d, now)
-		if tenant != nil && !ended {
-			return tenant, nil
+	if !given || t.keys.empty() && t.tokens == nil {
+		if t.anonymous != nil {
+			return t.anonymous, nil
 		}
-		if ended {
-			why = ": this one has expired"
-		}
+		return nil, unknown("")
 	}
-	if t.anonymous == nil || (given && !t.keys.empty()) {
-		return nil, apierr.New(apierr.InvalidAPIKey, "Authorization",
-			"a valid API key is required: Authorization: Bearer KEY"+why)
+	d := sha256.Sum256([]byte(key))
+	tenant, ended := t.keys.find(&d, now)
+	switch {
+	case ended:
+		return nil, unknown(": this one has expired")
+	case tenant != nil:
+		return tenant, nil
+	case t.tokens != nil && bearer.Shaped(key):
+		return t.byToken(ctx, key, d, now)
 	}
-	return t.anonymous, nil
+	return nil, unknown("")
+}
+
+// byToken returns the tenant that a token names.
+func (t *Table) byToken(ctx context.Context, token string, d digest, now time.Time) (*Tenant, *apierr.Error) {
+	name, err := t.tokens.Tenant(ctx, token, d, now)
+	var refused bearer.Refused
+	switch {
+	case errors.As(err, &refused):
+		return nil, unknown(": " + string(refused))
+	case err != nil:
+		return nil, &apierr.Error{Code: apierr.Overloaded, RetryAfter: time.Second, Cause: err,
+			Message: "tokens cannot be verified now: the keys of their issuer are not known, or too many wait"}
+	case t.tenants[name] == nil:
+		return nil, unknown(": the token names none that is declared here")
+	}
+	return t.tenants[name], nil
+}
+
+func unknown(why string) *apierr.Error {
+	return apierr.New(apierr.InvalidAPIKey, "Authorization",
+		"a valid API key is required: Authorization: Bearer KEY"+why)
 }
 
 // BearerKey returns the key of an Authorization header, and true if any was given.
