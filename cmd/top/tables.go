@@ -171,8 +171,8 @@ func (m *Model) replicas() *table {
 		for j := range s.Replicas {
 			r := &s.Replicas[j]
 			blocks, state := pool{r.Total, r.Used, r.Reserved, r.Cached, r.Free}, standing(r)
-			t.rows = append(t.rows, row{key: r.Name, cells: []cell{word(clean(r.Name)), word(pad(clean(s.Name), min(12,
-				len(s.Name)), false)), word(state).as(bad, state != "up").as(warn, state == "draining"), count(r.Running),
+			t.rows = append(t.rows, row{key: r.Name, cells: []cell{word(clean(r.Name)), word(clean(s.Name)),
+				word(state).as(bad, state != "up").as(warn, state == "draining"), count(r.Running),
 				count(r.Waiting), blocks.cell(), share(r.Hits.Share), word(orDash(r.Breaker)).as(bad, r.Breaker != "closed"),
 				count(r.Shadow), count(r.InFlight), count(r.Preempting), word(clean(r.Engine)), word(clean(r.Source)),
 				word(queue(r.Queue))},
