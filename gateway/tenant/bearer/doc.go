@@ -6,8 +6,8 @@
 //
 // Invariants:
 //
-//  1. A key serves one algorithm, by its own kind: no token chooses what it is verified with. What a header says of keys
-//     (jwk, jku, x5u, x5c) is not read, and one that says crit is refused.
+//  1. A key serves one algorithm, by its own kind: no token chooses what it is verified with. What a header says of
+//     keys (jwk, jku, x5u, x5c) is not read, and one that says crit is refused.
 //  2. Nothing is asked of the issuer on a request's way, but that a key which is not known has Run ask once, not sooner
 //     than UnknownAfter after the last time; a bounded number of requests wait for it, for Timeout at most.
 //  3. A token is remembered for one set of keys: another set has it verified again.

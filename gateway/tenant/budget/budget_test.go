@@ -255,7 +255,8 @@ func TestAStateIsReadAsItWasWritten(t *testing.T) {
 			t.Errorf("on %v: %+v", day, u)
 		}
 	}
-	for _, torn := range []string{"", "{", text.String()[:text.Len()/2], strings.Replace(text.String(), "75", "1e99", 1),
+	for _, torn := range []string{"", "{", text.String()[:text.Len()/2],
+		strings.Replace(text.String(), "75", "1e99", 1),
 		strings.Replace(text.String(), `"version":1`, `"version":2`, 1),
 		strings.Replace(text.String(), `"day"`, `"week"`, 1), `{"version":1,"tenants":{},"tenants":{}}`,
 		fmt.Sprintf(`{"version":1,"tenants":{"a":{"day":[{"period":1,"known":0,"own":%d}]}}}`, int64(1)<<62)} {
