@@ -5,6 +5,7 @@ import (
 	"context"
 	crand "crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -76,6 +77,8 @@ type App struct {
 	verifier    *verify.Verifier // nil if answers are not judged here
 	digest      func([]byte) string
 	guard       *dialing.Guard // of connections to engines
+	// of both listeners, and for connections to engines
+	certificates *certificates
 
 	buildMu    sync.Mutex     // one generation is built at a time; guards all below
 	cfg        *config.Config // in force, with the replicas that were found
@@ -105,6 +108,10 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
 	}
 	a := &App{Options: o, digest: digester(cfg.HashSeed), series: newSeries(o.Build), guard: new(dialing.Guard),
 		examined: newExamination()}
+	a.certificates = newCertificates(o.Log)
+	if err := a.certificates.listen(cfg); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
 	hasher := kvpool.NewHasher(fabric.HashSeed(cfg))
 	a.tokens = tokenizers.New(hasher)
 	var err error
@@ -163,6 +170,7 @@ func (a *App) register() {
 	m.Register(collectors.Adapters{Of: a.keepers.all})
 	m.Register(collectors.Pools{Fleet: a.replicas.fleet, Index: a.fabric.Index(), Guesses: a.fabric.Guesses(),
 		Profiles: a.specialists.profiles})
+	m.Register(collectors.Certificates{Read: a.certificates.read})
 	m.Register(collectors.Sleepers{States: a.sleepers.States})
 	m.Register(collectors.Discovery{Standings: a.discovered.standings,
 		Plan: func() *discovery.Plan { return a.discovered.plan.Load() }})

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ func Examine(ctx context.Context, cfg *config.Config, kinds engine.Table) ([]api
 	if err != nil {
 		return nil, err
 	}
-	x := examiner{cfg: cfg, kinds: kinds, guard: guard, locals: func(sp string) *tokenizers.Local { return locals[sp] }}
+	x := examiner{cfg: cfg, kinds: kinds, guard: guard, trust: newCertificates(slog.New(slog.DiscardHandler)), locals: func(sp string) *tokenizers.Local { return locals[sp] }}
 	return doctor.Examine(ctx, x.cell()), nil
 }
 
@@ -37,6 +38,7 @@ type examiner struct {
 	cfg    *config.Config
 	kinds  engine.Table
 	guard  *dialing.Guard
+	trust  *certificates
 	dial   Dialer // nil means TCP
 	via    string
 	locals func(specialist string) *tokenizers.Local
@@ -67,7 +69,7 @@ func (x examiner) subject(i, j int) doctor.Subject {
 		Local: x.locals(sp.Name), Control: x.guard.Control}
 	s.Blocks, _ = poolSize(sp, rep) // 0 where the arithmetic fails, which the configuration's check tells
 	s.Dial = func(kind string) (*openai.Client, error) {
-		c := clientConfig(x.cfg, rep)
+		c := clientConfig(x.cfg, rep, x.trust)
 		c.Engine, c.Kinds, c.Via, c.Guard, c.MaxIdle = kind, x.kinds, x.via, x.guard, 2
 		return openai.New(x.dial.reaching(rep.URL, c))
 	}
@@ -115,7 +117,7 @@ func (a *App) Examine(ctx context.Context) ([]api.Finding, error) {
 
 func (a *App) examiner() examiner {
 	return examiner{cfg: a.Config(), kinds: a.Source.Engines, guard: a.guard, dial: a.Dial, via: a.replicas.via,
-		locals: a.tokens.LocalOf, known: a.known}
+		trust: a.certificates, locals: a.tokens.LocalOf, known: a.known}
 }
 
 // known returns what is known of a replica; nil if it has gone.

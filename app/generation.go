@@ -148,6 +148,7 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	g.runtime.Seal()
 	a.history.probation.Declare(now, a.keepers.terms(g.cfg)...)
 	a.revisions.commit(g.cfg, now)
+	a.certificates.commit(g.replicas)
 	a.cfg, a.listed = g.cfg, g.listed
 	a.discovered.sources.Follow(g.listed)
 	a.mark(g.plan)
@@ -169,8 +170,8 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 		Via: a.replicas.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof,
 		Digest: a.digest, Probation: a.history.probation, Finder: registry{a},
 		Examine: a.Examine,
-		Front:   front.Kind(cfg.Front),
-		Live:    live.Config{PerSecond: cfg.Admin.Decisions.PerSecond, Watchers: cfg.Admin.Decisions.Readers},
+		Front:   front.Kind(cfg.Front), TLS: a.certificates.data(), AdminTLS: a.certificates.admin(),
+		Live: live.Config{PerSecond: cfg.Admin.Decisions.PerSecond, Watchers: cfg.Admin.Decisions.Readers},
 	}
 	if a.Source.Path != "" {
 		o.Reload = a.Reload

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"octet/engine/openai"
+	"octet/internal/certs"
 	"octet/routing/fleet"
 )
 
@@ -32,9 +33,12 @@ func logsWithdrawal(log *slog.Logger) func(*fleet.Replica, bool, string) {
 // logFailure logs a failed probe: once for each kind of failure in a row, and apart for an engine that is still loading
 // its model.
 func (r *replica) logFailure(log *slog.Logger, err error) {
-	what := "probe failed"
-	if openai.IsLoading(err) {
+	what, why := "probe failed", certs.Why(err)
+	switch {
+	case openai.IsLoading(err):
 		what = "replica loads its model"
+	case why != "":
+		what = "replica cannot be spoken to by TLS: " + why
 	}
 	if was := r.failing.Swap(&what); was != nil && *was == what {
 		return

@@ -25,6 +25,7 @@ type identities struct {
 	kinds    engine.Table
 	via      string // what this gateway calls itself to engines
 	guard    *dialing.Guard
+	trust    *certificates
 	weights  *revisions
 	contexts sync.Map // of *atomic.Int64: tokens that a request may hold, by specialist
 	told     sync.Map // of *atomic.Uint32: what engines have told to serve beside chat completions, by origin
@@ -36,7 +37,7 @@ type identities struct {
 }
 
 func newIdentities(a *App, via string) *identities {
-	return &identities{log: a.Log, dial: a.Dial, kinds: a.Source.Engines, via: via, guard: a.guard,
+	return &identities{log: a.Log, dial: a.Dial, kinds: a.Source.Engines, via: via, guard: a.guard, trust: a.certificates,
 		weights: a.revisions,
 		known:   map[origin]openai.Identity{}, asked: map[origin]bool{}, warned: map[origin]bool{}}
 }
@@ -159,7 +160,7 @@ func (s *identities) asTold(rep *config.Replica) *config.Replica {
 
 // ask asks one engine what it is, on a connection of its own.
 func (s *identities) ask(ctx context.Context, cfg *config.Config, rep *config.Replica) {
-	asked := clientConfig(cfg, rep)
+	asked := clientConfig(cfg, rep, s.trust)
 	asked.Engine, asked.Kinds, asked.Via, asked.Guard = engine.Auto, s.kinds, s.via, s.guard
 	asked.Rank = engine.Rank{} // all of them are of one kind
 	client, err := openai.New(s.dial.reaching(rep.URL, asked))

@@ -21,8 +21,8 @@ type Source struct {
 }
 
 // Load reads the configuration and builds what it names, so that a file that passes is one that serves. The error is
-// *config.Faults if the file is at fault, with the faults of all layers: keys, profiles, workflows, tokenizers, models
-// and commands.
+// *config.Faults if the file is at fault, with the faults of all layers: keys, profiles, workflows, tokenizers, models,
+// commands and certificates.
 func (s Source) Load() (*config.Config, error) {
 	cfg, err := config.Read(s.Path, config.Options{Sets: s.Sets, Environ: os.Environ(), Presets: plugins.Presets(),
 		Engines: s.Engines})
@@ -38,7 +38,7 @@ func (s Source) Load() (*config.Config, error) {
 		models = artefactFaults
 	}
 	for _, check := range []func(string, *config.Config) error{pipeline.Faults, tokenizerFaults, models,
-		commandFaults} {
+		commandFaults, certificateFaults} {
 		if err := all.Add(check(s.Path, cfg)); err != nil {
 			return nil, err
 		}

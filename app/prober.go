@@ -8,6 +8,7 @@ import (
 	"octet/config"
 	"octet/engine"
 	"octet/engine/openai"
+	"octet/internal/certs"
 	"octet/routing/fleet"
 )
 
@@ -44,6 +45,8 @@ func (p prober) Probe(ctx context.Context, member *fleet.Replica) error {
 		switch {
 		case openai.IsLoading(err):
 			member.Says(fleet.Loading)
+		case certs.Why(err) != "":
+			member.Says(fleet.Untrusted)
 		case member.Said() == fleet.Asleep && !r.client.TellsSleep():
 			member.Says(fleet.Serving) // it is awake if it has started anew
 		}
@@ -55,6 +58,9 @@ func (p prober) Probe(ctx context.Context, member *fleet.Replica) error {
 		return err
 	}
 	r.failing.Store(nil)
+	if member.Said() == fleet.Untrusted {
+		member.Says(fleet.Serving)
+	}
 	p.learn(ctx, r)
 	p.stands(ctx, member, r)
 	if !r.known.Swap(true) {

@@ -107,7 +107,7 @@ func (a *App) warnOfRestart(cfg *config.Config) {
 		name    string
 		changed bool
 	}{
-		{"listen", old.Listen != cfg.Listen}, {"front", old.Front != cfg.Front},
+		{"listen", !reflect.DeepEqual(old.Listen, cfg.Listen)}, {"front", old.Front != cfg.Front},
 		{"admin", !reflect.DeepEqual(old.Admin, cfg.Admin)}, {"log", old.Log != cfg.Log},
 		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !sameSources(old.Events, cfg.Events)},
 		{"auth.shared", !reflect.DeepEqual(old.Auth.Shared, cfg.Auth.Shared)},

@@ -42,6 +42,7 @@ type replica struct {
 // replicaKey is what must stay the same for a replica to keep its slot, its connections and its breaker.
 type replicaKey struct {
 	specialist, name, url, model, engine, apiKey, health string
+	tls                                                  config.ReplicaTLS
 	rank                                                 engine.Rank
 	blockSize                                            int           // tokens
 	scheme                                               fabric.Hashes // that prompts are hashed by
@@ -49,7 +50,14 @@ type replicaKey struct {
 
 func keyOf(sp *config.Specialist, rep *config.Replica) replicaKey {
 	return replicaKey{sp.Name, rep.Name, rep.URL, rep.Model, rep.Engine, rep.APIKey, rep.HealthPath,
-		rep.Rank(), sp.BlockSize, fabric.PromptHashes(sp)}
+		valueOf(rep.TLS), rep.Rank(), sp.BlockSize, fabric.PromptHashes(sp)}
+}
+
+func valueOf(t *config.ReplicaTLS) config.ReplicaTLS {
+	if t == nil {
+		return config.ReplicaTLS{}
+	}
+	return *t
 }
 
 func (k replicaKey) origin() origin { return origin{k.url, k.model} }

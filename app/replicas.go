@@ -37,6 +37,7 @@ type replicas struct {
 	kinds      engine.Table
 	via        string // what this gateway calls itself to engines
 	guard      *dialing.Guard
+	trust      *certificates
 	checks     *tokenizers.Checks
 	identities *identities
 	forget     func(replica string)    // drops the metrics of a replica that has gone
@@ -54,8 +55,8 @@ func newReplicas(cfg *config.Config, a *App, via string) *replicas {
 		fleet: fleet.New(fleet.WithTerms(termsOf(cfg)), fleet.WithHealthChange(a.onHealth),
 			fleet.WithWithdrawal(a.onWithdrawal)),
 		residency: adapters.NewResidency(adapters.Bounds{}), loops: poll.Loops{Panics: contain.Report},
-		guard: a.guard,
-		dial:  a.Dial, kinds: a.Source.Engines, via: via, checks: a.tokens.Checks(),
+		guard: a.guard, trust: a.certificates,
+		dial: a.Dial, kinds: a.Source.Engines, via: via, checks: a.tokens.Checks(),
 		identities: a.identities, forget: a.series.routes.Forget, weight: a.tenancy.weight,
 		promised: func(sp string) func(int, time.Time) float64 { return a.history.booksOf(sp).full.Expected },
 		all:      map[string]*replica{},
@@ -117,7 +118,7 @@ func (s *replicas) replica(cfg *config.Config, sp *config.Specialist, rep *confi
 		}
 		return r, nil
 	}
-	client := clientConfig(cfg, rep)
+	client := clientConfig(cfg, rep, s.trust)
 	client.Kinds, client.Loops, client.Via, client.Guard = s.kinds, &s.loops, s.via, s.guard
 	if r.client, err = openai.New(s.dial.reaching(rep.URL, client)); err != nil {
 		return nil, err

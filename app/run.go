@@ -70,6 +70,8 @@ func (a *App) start() (begun bool, err error) {
 	if a.verifier != nil {
 		running.Go(func() { a.verifier.Run(ctx) })
 	}
+	a.warnOfExposure(cfg)
+	running.Go(func() { contain.Every(ctx, certificatesEvery, a.certificates.look) })
 	running.Go(func() { a.watchFleet(ctx) })
 	running.Go(func() { a.discover(ctx) })
 	running.Go(func() { a.keepAdapters(ctx) })

@@ -28,8 +28,10 @@ func termsOf(cfg *config.Config) fleet.Terms {
 	return fleet.Terms{Breaker: breakerConfig(cfg), DeathInterval: f.DeathInterval, ShutdownHold: f.ShutdownHold}
 }
 
-func clientConfig(cfg *config.Config, rep *config.Replica) openai.Config {
+// clientConfig returns how a replica is spoken to; trust has its certificates.
+func clientConfig(cfg *config.Config, rep *config.Replica, trust *certificates) openai.Config {
 	return openai.Config{
+		TLS: trust.client(rep.TLS),
 		URL: rep.URL, Engine: rep.Engine, Rank: rep.Rank(), Bearer: rep.APIKey, HealthPath: rep.HealthPath,
 		HeaderTimeout: cfg.Limits.TTFTTimeout, IdleTimeout: cfg.Limits.IdleTimeout,
 		MaxIdle: max(rep.MaxRunning, 64),
@@ -48,6 +50,7 @@ func limits(cfg *config.Config) ensemble.Limits {
 		MaxStreams:     l.MaxStreams, MaxAttempts: l.MaxAttempts, Continuations: l.Continuations,
 		RetryBudget: l.RetryBudget, RetryBurst: l.RetryBurst,
 		Connections: l.Connections, ConnectionsPerAddress: l.ConnectionsPerAddress,
+		Handshakes: l.Handshakes,
 		Inbound:    ensemble.Inbound{Bodies: l.ArrivingBodies, Bytes: int64(l.ArrivingBytes), Share: l.ArrivingShare},
 		QueueBytes: int64(l.QueueBytes), EventBytes: int(l.EventBytes), HeaderTimeout: l.HeaderTimeout,
 		KeepaliveTimeout: l.KeepaliveTimeout,

@@ -11,16 +11,24 @@ import (
 )
 
 // adminFlag is the address of the gateway that a command talks to.
-type adminFlag struct{ address string }
+type adminFlag struct {
+	address string
+	secure  secureFlags
+}
 
 func (f *adminFlag) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.address, "admin", adminclient.DefaultURL,
 		"the gateway's admin listener; its token is read from "+adminclient.TokenVar)
+	f.secure.add(c)
 }
 
 // client returns a client of the gateway that the command line names.
 func (f *adminFlag) client() (*adminclient.Client, error) {
-	c, err := adminclient.New(f.address, os.Getenv(adminclient.TokenVar))
+	secure, err := f.secure.config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := adminclient.New(f.address, os.Getenv(adminclient.TokenVar), secure)
 	if err != nil {
 		return nil, usageError{err}
 	}

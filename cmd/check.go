@@ -43,6 +43,9 @@ func checkCommand() *cobra.Command {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: front: octet needs Linux; here Go's own server answers clients\n",
 					args[0])
 			}
+			for _, said := range app.Exposures(cfg, time.Now()) {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: warning: %s\n", args[0], said)
+			}
 			if err := app.VerifierOff(cfg); err != nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: outcomes.verifier is off here: %v\n", args[0], err)
 			}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"octet/app"
 	"octet/app/doctor"
+	"octet/cmd/adminclient"
 	"octet/gateway/api"
 )
 
@@ -23,12 +25,13 @@ import (
 var errFound = errors.New("a check has failed")
 
 // defaultAdmin is where commands that talk to a gateway look for it.
-const defaultAdmin = "http://127.0.0.1:8081"
+const defaultAdmin = adminclient.DefaultURL
 
 // doctorFlags are the flags of `octet doctor`.
 type doctorFlags struct {
 	config, admin string
 	asJSON        bool
+	secure        secureFlags
 }
 
 func doctorCommand() *cobra.Command {
@@ -54,13 +57,18 @@ OCTET_ADMIN_TOKEN. Engines get two requests for one token each. docs/doctor.md e
 	}
 	c.Flags().StringVar(&f.config, "config", "", "ask the engines of this configuration file from here")
 	c.Flags().StringVar(&f.admin, "admin", defaultAdmin, "ask the gateway with this admin listener")
+	f.secure.add(c)
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print a list of objects")
 	return c
 }
 
 func (f doctorFlags) examine(ctx context.Context) ([]api.Finding, error) {
 	if f.config == "" {
-		return askDoctor(ctx, f.admin, os.Getenv("OCTET_ADMIN_TOKEN"))
+		secure, err := f.secure.config()
+		if err != nil {
+			return nil, err
+		}
+		return askDoctor(ctx, f.admin, os.Getenv("OCTET_ADMIN_TOKEN"), secure)
 	}
 	if _, err := os.Stat(f.config); err != nil {
 		return nil, err
@@ -76,10 +84,8 @@ func (f doctorFlags) examine(ctx context.Context) ([]api.Finding, error) {
 const maxFindings = 64 << 20
 
 // askDoctor asks a gateway.
-func askDoctor(ctx context.Context, admin, token string) ([]api.Finding, error) {
-	if !strings.Contains(admin, "://") {
-		admin = "http://" + admin
-	}
+func askDoctor(ctx context.Context, admin, token string, secure *tls.Config) ([]api.Finding, error) {
+	admin = adminclient.URLOf(admin, secure)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(admin, "/")+"/admin/doctor", nil)
 	if err != nil {
 		return nil, usageError{err}
@@ -89,7 +95,9 @@ func askDoctor(ctx context.Context, admin, token string) ([]api.Finding, error) 
 	}
 	// A redirect would carry the token to another place.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	resp, err := (&http.Client{Timeout: 3 * time.Minute, CheckRedirect: stay}).Do(req)
+	resp, err := (&http.Client{Timeout: 3 * time.Minute, CheckRedirect: stay, Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: secure, DisableKeepAlives: true,
+	}}).Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("no gateway answers: %w", err)
 	}

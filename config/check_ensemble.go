@@ -107,6 +107,7 @@ func checkReplicas(c *Config, r *report) {
 	}
 	each := func(where string, replica *Replica) {
 		checkURL(c, replica.URL, where+".url", allowed, r)
+		checkReplicaTLS(replica, where, r)
 		checkWhole(replica, where+".url", urls, parts)
 		for _, one := range replica.Expand() {
 			found := len(r.faults)

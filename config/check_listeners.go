@@ -66,6 +66,30 @@ func clash(a, b string) bool {
 		!(net.ParseIP(hostA) != nil && net.ParseIP(hostB) != nil)
 }
 
+// Exposed returns true if the data listener can be reached from other machines.
+func (c *Config) Exposed() bool { return !loopback(c.Listen.Data) }
+
+// AnonymousExposed returns true if requests without a key, and without a client's certificate, are served to other
+// machines.
+func (c *Config) AnonymousExposed() bool {
+	certified := c.Listen.TLS != nil && c.Listen.TLS.ClientCA != ""
+	return c.Exposed() && c.Auth.Anonymous && !certified
+}
+
+// checkReplicaTLS notes half a pair, and TLS for a URL that does not speak it. Nothing is told of the URL of a template.
+func checkReplicaTLS(rep *Replica, path string, r *report) {
+	t := rep.TLS
+	if t == nil {
+		return
+	}
+	if (t.Cert == "") != (t.Key == "") {
+		r.addAt(path+".tls.key", CodeConflict, "a certificate needs its key, and a key its certificate")
+	}
+	if u, err := url.Parse(rep.URL); err == nil && u.Scheme == "http" {
+		r.addAt(path+".tls", CodeConflict, "its url is http: TLS is spoken to https URLs")
+	}
+}
+
 func wildcard(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "" || ip != nil && ip.IsUnspecified()

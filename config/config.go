@@ -50,6 +50,20 @@ type Listen struct {
 	Data string `yaml:"data" default:"127.0.0.1:8080" form:"listen"`
 	// The admin listener: state, knobs, metrics, dashboard. Never the data listener's address.
 	Admin string `yaml:"admin" default:"127.0.0.1:8081" form:"listen"`
+	// TLS on the data listener; absent = plain HTTP. HTTP/2 is served where the client asks for it.
+	TLS *ListenTLS `yaml:"tls"`
+	// The same on the admin listener.
+	AdminTLS *ListenTLS `yaml:"admin_tls"`
+}
+
+// ListenTLS is a listener's certificate, in PEM files that are read again as they change.
+type ListenTLS struct {
+	// The certificate, then those between it and its authority.
+	Cert string `yaml:"cert" required:"true" form:"text"`
+	// Its private key, without a passphrase.
+	Key string `yaml:"key" required:"true" form:"text"`
+	// Authorities of clients' certificates: with them a client must have one. Empty = clients have none.
+	ClientCA string `yaml:"client_ca"`
 }
 
 // Admin guards the admin listener. An empty token is accepted only where the listener is on loopback.

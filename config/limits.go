@@ -38,11 +38,14 @@ type Limits struct {
 	// Connections of clients, all addresses together, under max_streams or not; the process' limit of open files may
 	// make it less. Beyond it one without a request makes room, else the new one is refused: 503.
 	Connections int `yaml:"connections" default:"20000" range:"1..1000000"`
-	// Connections of one client address (IPv6: one /64); beyond it: 429.
+	// Connections of one client address (IPv6: one /64); beyond it: 503.
 	ConnectionsPerAddress int `yaml:"connections_per_address" default:"2000" range:"1..1000000"`
+	// TLS handshakes on their way at once, of each listener; beyond it the oldest is given up for a new one.
+	Handshakes int `yaml:"handshakes" default:"1024" range:"1..1000000"`
 	// Time in a replica's queue before 429; for a stream that gave way and waits to go on, before its error event.
 	MaxQueueWait time.Duration `yaml:"max_queue_wait" default:"30s" range:"0s..1h"`
-	// Time a client may take to send a request's head; the connection of one that takes longer is closed, with a 408.
+	// Time a client may take to send a request's head, or for a TLS handshake; the connection of one that takes longer
+	// is closed, for a head with a 408.
 	HeaderTimeout time.Duration `yaml:"header_timeout" default:"10s" range:"1ms..1h"`
 	// Time that a client's connection may be open without a request.
 	KeepaliveTimeout time.Duration `yaml:"keepalive_timeout" default:"2m" range:"1ms..24h"`

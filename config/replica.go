@@ -22,6 +22,9 @@ type Replica struct {
 	Model string `yaml:"model"`
 	// Bearer token the engine wants; ${VAR} reads it from the environment.
 	APIKey string `yaml:"api_key"`
+	// For an https URL: what the gateway trusts, and what it shows; absent = the system's authorities, and no
+	// certificate.
+	TLS *ReplicaTLS `yaml:"tls"`
 	// What a probe asks for; empty = what its kind of engine has for it.
 	HealthPath string `yaml:"health_path" form:"path"`
 	// KV blocks of its pool; 0 = from its metrics, or from the specialist's hbm.
@@ -51,6 +54,18 @@ type Replica struct {
 	Events *ReplicaEvents `yaml:"events"`
 	// Which source has found it; empty if the file lists it.
 	Source string `yaml:"-"`
+}
+
+// ReplicaTLS is how a replica is spoken to by TLS, in PEM files that are read again as they change.
+type ReplicaTLS struct {
+	// Authorities that its certificate may be of; empty = the system's.
+	CA string `yaml:"ca"`
+	// The gateway's certificate, where the engine wants one.
+	Cert string `yaml:"cert"`
+	// Its private key, without a passphrase.
+	Key string `yaml:"key"`
+	// The name that its certificate must have; default the host of url.
+	ServerName string `yaml:"server_name" form:"host"`
 }
 
 // ReplicaEvents is where a replica's cache events come from.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -44,6 +45,8 @@ type Options struct {
 	// GET /admin/doctor; nil: there is none
 	Examine   func(context.Context) ([]api.Finding, error)
 	Front     front.Kind      // of the data listener
+	TLS       *tls.Config     // of the data listener; nil means plain HTTP
+	AdminTLS  *tls.Config     // of the admin listener, likewise
 	Knowledge api.Knowledge   // nil: the admin listener tells the index alone
 	Verifier  shadow.Verifier // nil: verdicts come by POST /v1/outcomes alone
 	Verifies  string          // the kind that the verifier's verdicts are published as
@@ -75,9 +78,10 @@ type Server struct {
 	started     time.Time
 
 	decider decide.Decider
-	inbound intake.Arriving // bodies on their way
-	seats   *seats.Seats    // of the requests being answered
-	bodies  intake.Memory   // of the bodies that they hold
+	inbound intake.Arriving        // bodies on their way
+	fronts  atomic.Pointer[fronts] // nil until it runs
+	seats   *seats.Seats           // of the requests being answered
+	bodies  intake.Memory          // of the bodies that they hold
 	cutOff  context.Context
 	cut     context.CancelCauseFunc
 }
@@ -116,7 +120,8 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	s.metrics.Register(
 		api.Gauges{Current: s.Runtime, Index: o.Index, Open: s.seats.Open,
 			Budget: func() int64 { return retries.Left(s.now()) }},
-		api.SLOGauges{Current: s.Runtime, Knobs: s.knobs, Now: s.now})
+		api.SLOGauges{Current: s.Runtime, Knobs: s.knobs, Now: s.now},
+		connections{s.fronts.Load})
 	s.Serve(rt)
 	return s
 }
@@ -128,6 +133,7 @@ func (s *Server) Serve(rt *ensemble.Runtime) {
 	s.shared.Retries.Set(rt.Limits.RetryBudget, rt.Limits.RetryBurst)
 	s.decider.Conversations.Resize(rt.Stickiness.Conversations)
 	s.runtime.Store(rt)
+	s.fronts.Load().bound(&rt.Limits)
 }
 
 // Escalate sets the knobs of all specialists by their pressure. It is to be called often, by one goroutine.
@@ -142,31 +148,15 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	defer s.shadows.Close()
 	s.shadows.Run(func() time.Duration { return s.Runtime().Shadow.TallyInterval })
 	cfg := s.frontConfig()
-	l := &front.Listeners{Data: front.Data(cfg, s.DataHandler()), Admin: front.Admin(cfg, s.AdminHandler()), Log: s.log}
+	f := &fronts{cfg: cfg, data: front.Data(cfg, s.DataHandler()), admin: front.Admin(cfg, s.AdminHandler())}
+	s.fronts.Store(f)
+	f.bound(&s.runtime.Load().Limits) // they may have changed meanwhile
+	l := &front.Listeners{Data: f.data, Admin: f.admin, Log: s.log}
 	err := l.Serve(ctx, data, admin)
 	grace := s.runtime.Load().Limits.Drain
 	s.seats.Drain(s.now().Add(grace))
 	s.log.Info("draining", "open", s.seats.Open(), "grace", grace)
 	return errors.Join(err, l.Drain(grace, openRequests{s}))
-}
-
-// frontConfig returns what both listeners' servers need, by the Runtime of now.
-func (s *Server) frontConfig() *front.Config {
-	rt, replicas := s.runtime.Load(), 0
-	for _, rep := range &rt.Replicas {
-		if rep != nil {
-			replicas++
-		}
-	}
-	l := &rt.Limits
-	return &front.Config{
-		Kind: s.options.Front, Base: s.cutOff, Replicas: replicas, Log: s.log, Refuse: s.reject, NewID: intake.NewID,
-		Limits: front.Limits{
-			HeaderTimeout: l.HeaderTimeout, KeepaliveTimeout: l.KeepaliveTimeout, WriteTimeout: l.WriteTimeout,
-			HeaderBytes: l.HeaderBytes, HeaderFields: l.HeaderFields,
-			Connections: l.Connections, PerAddress: l.ConnectionsPerAddress,
-		},
-	}
 }
 
 // openRequests are the requests that a drain waits for.

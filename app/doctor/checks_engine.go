@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 
 	"octet/engine"
 	"octet/engine/openai"
+	"octet/internal/certs"
 	"octet/internal/dialing"
 )
 
@@ -51,6 +54,8 @@ func reachable(f *Facts) Verdict {
 		return warn("wait until it has loaded its model", "%s loads its model", f.Replica.URL)
 	case errors.Is(f.Reach, dialing.ErrLinkLocal):
 		return fail("fleet.allow_addresses: [its address]", "%s: %v", f.Replica.URL, f.Reach)
+	case certs.Why(f.Reach) != "":
+		return untrusted(f)
 	case errors.As(f.Reach, &said) && (said.Status == 401 || said.Status == 403):
 		return fail(f.key("api_key", `"${ENGINE_KEY}"`), "%s: %v", f.Replica.URL, f.Reach)
 	case errors.Is(f.Reach, openai.ErrUnsupported):
@@ -58,6 +63,28 @@ func reachable(f *Facts) Verdict {
 			f.Replica.URL, f.Reach)
 	}
 	return fail(either("start the engine there", f.key("url", "where it listens")), "%s: %v", f.Replica.URL, f.Reach)
+}
+
+// untrusted is the Verdict on an engine with which the handshake fails.
+func untrusted(f *Facts) Verdict {
+	var (
+		host    x509.HostnameError
+		unknown x509.UnknownAuthorityError
+		invalid x509.CertificateInvalidError
+		record  tls.RecordHeaderError
+	)
+	cure := either(f.key("tls", "{cert: FILE, key: FILE}"), "the authorities that the engine accepts")
+	switch {
+	case errors.As(f.Reach, &host):
+		cure = either(f.key("tls.server_name", "a name of its certificate"), "a certificate for the host of url")
+	case errors.As(f.Reach, &unknown):
+		cure = f.key("tls.ca", "FILE with its authority")
+	case errors.As(f.Reach, &invalid):
+		cure = "renew the engine's certificate, or set the clocks"
+	case errors.As(f.Reach, &record):
+		cure = f.key("url", strings.Replace(f.Replica.URL, "https://", "http://", 1))
+	}
+	return fail(cure, "%s: %s: %v", f.Replica.URL, certs.Why(f.Reach), f.Reach)
 }
 
 func kind(f *Facts) Verdict {

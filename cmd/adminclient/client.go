@@ -3,6 +3,7 @@ package adminclient
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 const (
 	DefaultURL = "127.0.0.1:8081"
 	TokenVar   = "OCTET_ADMIN_TOKEN" // the environment variable that has the token
+	// the environment variables that have the files of a TLS
+	CAVar, CertVar, KeyVar = "OCTET_ADMIN_CA", "OCTET_ADMIN_CERT", "OCTET_ADMIN_KEY"
 )
 
 const (
@@ -31,13 +34,11 @@ type Client struct {
 	http  *http.Client
 }
 
-// New returns a client of the admin listener at an address: host:port, or a URL with http or https. It dials nothing;
-// ErrAddress is of an address that cannot be one.
-func New(address, token string) (*Client, error) {
-	text := address
-	if !strings.Contains(text, "://") {
-		text = "http://" + text
-	}
+// New returns a client of the admin listener at an address: host:port, or a URL with http or https. secure is nil for the
+// system's authorities; with it an address without a scheme is https. It dials nothing; ErrAddress is of an address that
+// cannot be one.
+func New(address, token string, secure *tls.Config) (*Client, error) {
+	text := URLOf(address, secure)
 	base, err := url.Parse(text)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil ||
 		base.RawQuery != "" || base.Fragment != "" {
@@ -49,8 +50,19 @@ func New(address, token string) (*Client, error) {
 	return &Client{base: base, token: token,
 		http: &http.Client{Timeout: timeout, CheckRedirect: stay, Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
-			ResponseHeaderTimeout: timeout, MaxResponseHeaderBytes: 64 << 10,
+			ResponseHeaderTimeout: timeout, MaxResponseHeaderBytes: 64 << 10, TLSClientConfig: secure,
 		}}}, nil
+}
+
+// URLOf returns an address with the scheme by which it is asked.
+func URLOf(address string, secure *tls.Config) string {
+	switch {
+	case strings.Contains(address, "://"):
+		return address
+	case secure != nil:
+		return "https://" + address
+	}
+	return "http://" + address
 }
 
 // URL returns the address that is asked.

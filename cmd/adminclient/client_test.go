@@ -45,7 +45,7 @@ func TestAClientTellsWhyItCameToNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(c.answer)
 			defer server.Close()
-			client, err := adminclient.New(strings.TrimPrefix(server.URL, "http://"), c.token)
+			client, err := adminclient.New(strings.TrimPrefix(server.URL, "http://"), c.token, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func TestATokenStaysWhereItWasSent(t *testing.T) {
 		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 	}))
 	defer server.Close()
-	client, err := adminclient.New(server.URL, "secret")
+	client, err := adminclient.New(server.URL, "secret", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestAClientEndsWithItsContext(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer server.Close()
-	client, err := adminclient.New(server.URL, "")
+	client, err := adminclient.New(server.URL, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestAddressesAreChecked(t *testing.T) {
 		"": "", "http://": "", "ftp://gw": "", "http://user:secret@gw": "", "gw?x=1": "", "gw#x": "", "gw:port": "",
 		"a b": "",
 	} {
-		client, err := adminclient.New(address, "")
+		client, err := adminclient.New(address, "", nil)
 		switch {
 		case want == "" && !errors.Is(err, adminclient.ErrAddress):
 			t.Errorf("%q: %v", address, err)
@@ -132,7 +132,7 @@ func TestAddressesAreChecked(t *testing.T) {
 // The client against a real gateway: names that hold what a URL has another meaning for are names still.
 func TestAClientSpeaksToAGateway(t *testing.T) {
 	w := apptest.New(t, apptest.Small, apptest.SmallEngines(), "admin.token="+token)
-	client, err := adminclient.New(w.Admin, token)
+	client, err := adminclient.New(w.Admin, token, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type Config struct {
 	// the gateway's name, sent with every request, so that one that comes back is known; "" is not sent
 	Via    string
 	Bearer string                                      // sent where a request carries none of its own
-	TLS    *tls.Config                                 // for https; nil means the system's roots
+	TLS    func() *tls.Config                          // of a new connection, for https; nil means the system's roots
 	Dial   func(ctx context.Context) (net.Conn, error) // nil means TCP to URL's host
 	Loops  *poll.Loops                                 // that carry streams; nil carries none
 	Guard  *dialing.Guard                              // of TCP; nil lets no link-local address through

@@ -38,8 +38,8 @@ var (
 			"publishes no events any more.",
 		[]string{"specialist", "replica"}, nil)
 	whyDesc = prometheus.NewDesc("octet_replica_out",
-		"1 while a replica gets no new requests, by the reason: asleep, loading, model_absent, shutdown, silent, "+
-			"draining or down.", []string{"specialist", "replica", "why"}, nil)
+		"1 while a replica gets no new requests, by the reason: asleep, loading, model_absent, untrusted, shutdown, "+
+			"silent, draining or down.", []string{"specialist", "replica", "why"}, nil)
 	breakerDesc = prometheus.NewDesc("octet_replica_breaker",
 		"State of a replica's availability breaker: 0 closed, 1 half-open, 2 open.", []string{"specialist", "replica"},
 		nil)

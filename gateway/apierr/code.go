@@ -84,8 +84,8 @@ const (
 	// The priority is below the floor in force: the configuration's, an operator's, or one that load has raised.
 	// Cure: Come back after Retry-After, or ask with a higher priority.
 	PriorityFloor Code = "priority_floor"
-	// The key's requests, tokens, budget of a day or month, or open streams, or its or its address's share of
-	// connections and of bodies on their way, are used up. Cure: Come back after Retry-After, or send less at once.
+	// The key's requests, tokens, budget of a day or month, or open streams, or its or its address's share of bodies
+	// on their way, are used up. Cure: Come back after Retry-After, or send less at once.
 	QuotaExceeded Code = "quota_exceeded"
 	// A fault of the gateway's own. Cure: Tell the operator the request_id; the log has the cause.
 	Internal Code = "internal_error"
@@ -102,8 +102,8 @@ const (
 	BreakerOpen Code = "breaker_open"
 	// The gateway is shutting down. Cure: Send it to another gateway, or again after Retry-After.
 	Draining Code = "draining"
-	// The gateway or the engine has no room: open requests, connections, memory of bodies; or tokens cannot be verified,
-	// as no keys of their issuer are known. Cure: Come back after Retry-After.
+	// The gateway or the engine has no room: open requests, connections in all or of an address, memory of bodies; or
+	// tokens cannot be verified, as no keys of their issuer are known. Cure: Come back after Retry-After.
 	Overloaded Code = "overloaded"
 	// The request's deadline passed before the answer was complete. Cure: Allow more time, or ask for fewer tokens.
 	DeadlineExceeded Code = "deadline_exceeded"

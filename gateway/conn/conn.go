@@ -3,8 +3,9 @@
 //
 //	fast.go  our own server, internal/http1/server: everything can be had
 //	std.go   net/http, or any other: what it cannot do is done by a goroutine, a copy or a deadline
+//	         stream.go: the same for a stream of HTTP/2
 //
-// Both pass the same tests (conn_test.go).
+// All pass the same tests (conn_test.go).
 //
 // How an answer goes on without its handler, and without a goroutine:
 //
@@ -87,6 +88,9 @@ func Of(w http.ResponseWriter, r *http.Request) Conn {
 		if c, is := w.(Conn); is {
 			return c
 		}
+		if r.ProtoMajor == 2 {
+			return &stream{std: std{w}}
+		}
 		return &std{w}
 	case under == w:
 		return fast{answer}
@@ -114,6 +118,8 @@ func Bare(c Conn) Conn {
 		return fast{c.answer}
 	case *std:
 		return &std{Under(c.ResponseWriter)}
+	case *stream:
+		return &stream{std: std{Under(c.ResponseWriter)}}
 	}
 	return c
 }

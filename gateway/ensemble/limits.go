@@ -12,6 +12,7 @@ type Limits struct {
 	ForwardHeaders        []string // request headers that engines are sent, likewise
 	Connections           int      // of clients
 	ConnectionsPerAddress int
+	Handshakes            int   // of TLS, on their way at once
 	QueueBytes            int64 // of all bodies that are held
 	Inbound               Inbound
 	EventBytes            int // of one event of an engine's stream; zero means 1 MiB

@@ -2,17 +2,17 @@ package front
 
 import "syscall"
 
-// Descriptors that serve neither a client nor an answer from an engine: listeners, the admin listener's connections,
+// Descriptors that serve neither a client nor an answer from an engine: the admin listener's connections, listeners,
 // probes, sources of events, files.
 const (
-	reservedFiles   = 64
+	reservedFiles   = Operators + 64
 	filesPerReplica = 4
 )
 
-// connections is how many connections of clients may be open: limits.connections, and no more than leave as many
-// descriptors for connections to engines, beside the reserve.
-func (cfg *Config) connections() int {
-	most, files := cfg.Limits.Connections, openFiles()
+// Room is how many connections of clients may be open: most, and no more than leave as many descriptors for connections
+// to engines, beside the reserve. Zero means no limit.
+func (cfg *Config) Room(most int) int {
+	files := openFiles()
 	room := connectionsWithin(files, cfg.Replicas)
 	if files > 0 && (most == 0 || room < most) {
 		cfg.Log.Warn("fewer connections than limits.connections: the process may not open enough files", "connections",

@@ -2,8 +2,11 @@
 // bounds, and how a request is refused that no handler is to see.
 //
 //	clients ───▶ Data ─┬ Octet    internal/http1/server: a stream can wait without a goroutine
-//	                   └ NetHTTP  net/http, behind a listener with the same bounds
-//	operators ─▶ Admin            net/http, no bounds on connections
+//	                   └ NetHTTP  net/http, behind a listener with the same bounds; so is TLS
+//	operators ─▶ Admin            net/http likewise, for fewer connections
+//
+//	TLS: accept ─▶ seat ─▶ handshake, on a goroutine ─┬ HTTP/1.1 ─▶ server.Strict ─▶ net/http
+//	                                                  └ HTTP/2 ────────────────────▶ net/http
 //
 //	each of them ─▶ Certain ─▶ handler
 //

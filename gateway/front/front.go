@@ -2,6 +2,7 @@ package front
 
 import (
 	"context"
+	"crypto/tls"
 	"log"
 	"log/slog"
 	"net"
@@ -29,6 +30,17 @@ type Server interface {
 	Close() error
 }
 
+// Bounded is a Server that bounds its connections.
+type Bounded interface {
+	Server
+	// Bound sets the bounds from now on; zero means no limit. What is open stays.
+	Bound(connections, perAddress int)
+	// Connections returns how many are open.
+	Connections() int
+	// Turned returns how many were not served.
+	Turned() server.Turned
+}
+
 // Config is what the servers of both listeners are made from.
 type Config struct {
 	Kind     Kind            // of the data listener; default Octet
@@ -36,19 +48,22 @@ type Config struct {
 	Limits   Limits
 	Replicas int // connections to so many replicas keep their descriptors
 	Log      *slog.Logger
+	TLS      *tls.Config // of the data listener; nil means plain HTTP
+	AdminTLS *tls.Config // of the admin listener, likewise
 	Refuse   Refuse
 	NewID    func() string // returns the id of a request that could not be read
 }
 
 // Limits bound heads and connections.
 type Limits struct {
-	HeaderTimeout    time.Duration // of a head
+	HeaderTimeout    time.Duration // of a head, and of a TLS handshake
 	KeepaliveTimeout time.Duration // of a connection without a request
 	WriteTimeout     time.Duration // of a write to a client
 	HeaderBytes      int           // as the handler bounds a head; servers accept more
 	HeaderFields     int           // zero means no limit
 	Connections      int           // of clients; zero means no limit but that of descriptors
 	PerAddress       int           // connections of one address; zero means no limit
+	Handshakes       int           // of TLS, on their way at once; zero means no limit
 }
 
 // Refuse answers a request that no handler is to see.
@@ -60,19 +75,28 @@ type Asked struct {
 	ID   string // X-Request-Id as the client sent it
 }
 
-// Data returns the server of the data listener.
-func Data(cfg *Config, h http.Handler) Server {
-	if cfg.Kind != NetHTTP && server.Supported {
+// Data returns the server of the data listener. TLS is net/http's, whatever the kind.
+func Data(cfg *Config, h http.Handler) Bounded {
+	switch {
+	case cfg.Kind == NetHTTP, cfg.TLS != nil:
+	case server.Supported:
 		return ownServer(cfg, h)
-	}
-	if cfg.Kind != NetHTTP {
+	default:
 		cfg.Log.Warn("front: octet needs Linux; Go's own server answers clients")
 	}
-	return newPlain(cfg, h)
+	return newPlain(cfg, h, bounds{most: cfg.Room(cfg.Limits.Connections), perAddress: cfg.Limits.PerAddress,
+		write: cfg.Limits.WriteTimeout, secure: cfg.TLS})
 }
 
-// Admin returns the server of the admin listener: always Go's own.
-func Admin(cfg *Config, h http.Handler) Server { return netServer(cfg, h) }
+// Operators is how many connections the admin listener serves, of all addresses together. One without a request makes
+// room.
+const Operators = 64
+
+// Admin returns the server of the admin listener: always Go's own. Its answers have no deadline: profiles take as long
+// as they are asked to.
+func Admin(cfg *Config, h http.Handler) Bounded {
+	return newPlain(cfg, h, bounds{most: Operators, secure: cfg.AdminTLS})
+}
 
 func ownServer(cfg *Config, h http.Handler) *server.Server {
 	l := &cfg.Limits
@@ -80,7 +104,7 @@ func ownServer(cfg *Config, h http.Handler) *server.Server {
 		BaseContext: cfg.Base, Handler: h, Refuse: cfg.refuseHead, ErrorLog: cfg.debugLog(), Panics: contain.Report,
 		ReadHeaderTimeout: l.HeaderTimeout, IdleTimeout: l.KeepaliveTimeout, WriteTimeout: l.WriteTimeout,
 		MaxHeaderBytes: l.head(), MaxFields: l.HeaderFields,
-		MaxConnections: cfg.connections(), MaxPerAddress: l.PerAddress,
+		MaxConnections: cfg.Room(l.Connections), MaxPerAddress: l.PerAddress,
 	}
 }
 

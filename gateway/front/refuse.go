@@ -11,7 +11,9 @@ import (
 // refuseHead answers what could not be read as a request.
 func (cfg *Config) refuseHead(w http.ResponseWriter, why server.Refused) {
 	path, _, _ := strings.Cut(why.Target, "?")
-	cfg.Refuse(w, Asked{Path: path}, refusalOf(why.Status, why.Text))
+	e := refusalOf(why.Status, why.Text)
+	e.RetryAfter = why.Wait
+	cfg.Refuse(w, Asked{Path: path}, e)
 }
 
 // refusalOf is the typed error for a status of a server.
@@ -20,8 +22,6 @@ func refusalOf(status int, message string) *apierr.Error {
 	switch status {
 	case http.StatusServiceUnavailable:
 		e.Code = apierr.Overloaded
-	case http.StatusTooManyRequests:
-		e.Code = apierr.QuotaExceeded
 	case http.StatusRequestTimeout:
 		e.Code = apierr.RequestTimeout
 	case http.StatusRequestHeaderFieldsTooLarge:

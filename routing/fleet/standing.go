@@ -5,16 +5,18 @@ type Standing string
 
 // Standings. Of all but the first, no request is sent to the replica.
 const (
-	Serving  Standing = ""
-	Asleep   Standing = "asleep"       // it has put its model aside, and its prefix cache is lost
-	Loading  Standing = "loading"      // its model is not loaded yet
-	NoModel  Standing = "model_absent" // it serves other models
-	resting  Standing = "resting"      // see Replica.Rest
-	shutting Standing = "shutdown"     // see Replica.ShutDown
-	quiet    Standing = "silent"       // see Replica.SetSilent
-	left     Standing = "left"         // see Replica.SetLeft
-	draining Standing = "draining"     // an operator's, see Replica.SetDraining
-	down     Standing = "down"         // it does not answer as it should
+	Serving Standing = ""
+	Asleep  Standing = "asleep"       // it has put its model aside, and its prefix cache is lost
+	Loading Standing = "loading"      // its model is not loaded yet
+	NoModel Standing = "model_absent" // it serves other models
+	// the handshake with it fails: its certificate, or the gateway's, is not accepted
+	Untrusted Standing = "untrusted"
+	resting   Standing = "resting"  // see Replica.Rest
+	shutting  Standing = "shutdown" // see Replica.ShutDown
+	quiet     Standing = "silent"   // see Replica.SetSilent
+	left      Standing = "left"     // see Replica.SetLeft
+	draining  Standing = "draining" // an operator's, see Replica.SetDraining
+	down      Standing = "down"     // it does not answer as it should
 )
 
 // Says notes what the engine of the replica says of itself. It returns what it said before.

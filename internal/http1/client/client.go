@@ -16,7 +16,7 @@ import (
 type Client struct {
 	cfg      Config
 	at       endpoint
-	tls      *tls.Config // of this host; nil without TLS
+	tls      func() *tls.Config // of this host; nil without TLS
 	openings openings
 	pool     pool
 	hangups  hangups

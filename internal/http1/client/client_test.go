@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"log"
@@ -154,7 +155,7 @@ func TestTLSVerifiesTheEngineAndReusesItsConnection(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	cfg := s.Client().Transport.(*http.Transport).TLSClientConfig
-	c := dialUp(t, Config{URL: s.URL, TLS: cfg})
+	c := dialUp(t, Config{URL: s.URL, TLS: func() *tls.Config { return cfg }})
 	for _, body := range []string{"first", strings.Repeat("x", 100_000)} {
 		if _, got, err := exchange(c, post(body)); err != nil || got != body {
 			t.Fatalf("%d bytes, %v", len(got), err)

@@ -20,7 +20,8 @@ type Config struct {
 	Bearer      string  // sent where a request carries none of its own
 	ContentType string  // of requests with a body; default application/octet-stream
 
-	TLS *tls.Config // for https; nil means the system's roots
+	// TLS returns the configuration of a new connection, for https; nil means the system's roots
+	TLS func() *tls.Config
 	// Control is asked with each address before a packet is sent there, as a net.Dialer asks; nil allows all
 	Control func(network, address string, c syscall.RawConn) error
 	Dial    func(ctx context.Context) (net.Conn, error) // nil means TCP to URL's host

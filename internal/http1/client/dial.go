@@ -52,17 +52,20 @@ func (e endpoint) dialer(control func(string, string, syscall.RawConn) error) fu
 	return func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "tcp", e.address) }
 }
 
-// tlsFor returns base made fit for one host and for HTTP/1.1 alone.
-func tlsFor(base *tls.Config, name string) *tls.Config {
-	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
-	if base != nil {
-		cfg = base.Clone()
+// tlsFor returns what makes base fit for one host and for HTTP/1.1 alone. Without base it is made once.
+func tlsFor(base func() *tls.Config, name string) func() *tls.Config {
+	fit := func(cfg *tls.Config) *tls.Config {
+		if cfg.ServerName == "" {
+			cfg.ServerName = name
+		}
+		cfg.NextProtos = []string{"http/1.1"}
+		return cfg
 	}
-	if cfg.ServerName == "" {
-		cfg.ServerName = name
+	if base == nil {
+		usual := fit(&tls.Config{MinVersion: tls.VersionTLS12})
+		return func() *tls.Config { return usual }
 	}
-	cfg.NextProtos = []string{"http/1.1"}
-	return cfg
+	return func() *tls.Config { return fit(base().Clone()) }
 }
 
 // dial opens a connection: ErrConnect, ErrLocal, or why ctx ended.
@@ -72,7 +75,7 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 	hurried := endsBefore(ctx, bounded)
 	nc, err := c.cfg.Dial(bounded)
 	if err == nil && c.tls != nil {
-		nc, err = handshake(bounded, nc, c.tls)
+		nc, err = handshake(bounded, nc, c.tls())
 	}
 	switch {
 	case err == nil:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"time"
 )
 
 // refusal is why bytes are no request for a handler. The connection ends with it.
@@ -48,9 +49,10 @@ var (
 
 // Refused is what a Server refuses by itself.
 type Refused struct {
-	Status int    // 400, 408, 417, 429, 431, 501, 503 or 505
-	Text   string // why
-	Target string // of the request line, as it was sent; "" if that is not known
+	Status int           // 400, 408, 417, 431, 501, 503 or 505
+	Text   string        // why
+	Target string        // of the request line, as it was sent; "" if that is not known
+	Wait   time.Duration // until a place may be free, with 503; zero if that is not known
 }
 
 // targetOf returns the target of the request line that is the beginning of what was received; "" without a whole one.
@@ -65,7 +67,10 @@ func targetOf(received []byte) string {
 }
 
 // refuse answers for the server, and has the connection closed. received begins with what is refused.
-func (c *conn) refuse(bad *refusal, received []byte) verdict {
+func (c *conn) refuse(bad *refusal, received []byte) verdict { return c.refuseFor(bad, received, 0) }
+
+// refuseFor is refuse that says when a place may be free; zero if that is not known.
+func (c *conn) refuseFor(bad *refusal, received []byte, wait time.Duration) verdict {
 	target := targetOf(received)
 	*c.req = *c.blank
 	c.req.Method, c.req.ProtoMinor = http.MethodGet, 1 // whatever it was
@@ -73,7 +78,7 @@ func (c *conn) refuse(bad *refusal, received []byte) verdict {
 	c.answer.begin(true)
 	c.linger, c.writeBy = true, after(c.answer.began, c.server.WriteTimeout)
 	if c.server.Refuse != nil {
-		c.server.Refuse(&c.answer, Refused{bad.status, bad.text, target})
+		c.server.Refuse(&c.answer, Refused{bad.status, bad.text, target, wait})
 	} else {
 		c.answer.WriteHeader(bad.status)
 		_, _ = io.WriteString(&c.answer, http.StatusText(bad.status)+": "+bad.text+"\n") // a.err keeps it

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"sync/atomic"
+	"time"
 
 	"octet/internal/http1/guard"
 )
@@ -14,6 +15,14 @@ type seats struct {
 	of      map[netip.Addr]int // without addresses that have none
 	parting int                // connections that are making room, and are not gone yet
 	turned  atomic.Int32       // connections that are being told why they are not served
+	pace    Pace               // of connections that end
+	refused Turned
+}
+
+// Turned is how many connections were not served.
+type Turned struct {
+	Full    uint64 // all places are taken
+	Address uint64 // those of its address are
 }
 
 const (
@@ -24,7 +33,7 @@ const (
 var (
 	errSeats      = &refusal{503, "too many connections are open: limits.connections"}
 	errParting    = &refusal{503, errSeats.text} // one is about to be free
-	errSeatsOfOne = &refusal{429, "too many connections of this address are open: limits.connections_per_address"}
+	errSeatsOfOne = &refusal{503, "too many connections of this address are open: limits.connections_per_address"}
 )
 
 // seat counts c, or says why not. Under mu.
@@ -61,6 +70,7 @@ func (s *Server) stays(c *conn) {
 
 // unseat is seat's end. Under mu.
 func (s *Server) unseat(c *conn) {
+	s.seats.pace.Freed(time.Now())
 	if c.peer.And(^leaving)&leaving != 0 {
 		s.seats.parting--
 	}
@@ -92,8 +102,35 @@ func (s *Server) makeRoom() bool {
 	return true
 }
 
+// Bound sets MaxConnections and MaxPerAddress from now on. What is open stays.
+func (s *Server) Bound(connections, perAddress int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.MaxConnections, s.MaxPerAddress = connections, perAddress
+}
+
+// Turned returns how many connections were not served.
+func (s *Server) Turned() Turned {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seats.refused
+}
+
+// countTurned returns how long a connection that is not served had better wait; zero if that is unknown.
+func (s *Server) countTurned(why *refusal) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if why == errSeatsOfOne {
+		s.seats.refused.Address++
+	} else {
+		s.seats.refused.Full++
+	}
+	return s.seats.pace.Wait(time.Now())
+}
+
 // turnAway answers a connection that has no seat, and closes it.
 func (s *Server) turnAway(c *conn, why *refusal) {
+	wait := s.countTurned(why)
 	if s.seats.turned.Add(1) > mostTurned {
 		s.seats.turned.Add(-1)
 		_ = c.nc.Close() // never served
@@ -103,7 +140,7 @@ func (s *Server) turnAway(c *conn, why *refusal) {
 		defer s.seats.turned.Add(-1)
 		defer c.wreck()
 		defer s.Panics.End(guard.Connection, nil)
-		c.refuse(why, nil)
+		c.refuseFor(why, nil, wait)
 		c.sayGoodbye()
 	}()
 }

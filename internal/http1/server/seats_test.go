@@ -101,7 +101,7 @@ func TestOneAddressHasItsShareOfSeats(t *testing.T) {
 	first, second := dial(t, address), dial(t, address)
 	asks(t, first, "/")
 	asks(t, second, "/")
-	if resp := asks(t, dial(t, address), "/"); resp.StatusCode != 429 {
+	if resp := asks(t, dial(t, address), "/"); resp.StatusCode != 503 {
 		t.Errorf("status %d", resp.StatusCode)
 	}
 	first.Close()

@@ -138,7 +138,7 @@ func (s *Strict) cutShort(err error) error {
 func (s *Strict) refuse(bad *refusal, received []byte) {
 	s.stand = "/" + rand.Text()
 	s.out = []byte("GET " + s.stand + " HTTP/1.1\r\nHost: refused\r\nConnection: close\r\n\r\n")
-	s.bad, s.over = &Refused{bad.status, bad.text, targetOf(received)}, io.EOF
+	s.bad, s.over = &Refused{Status: bad.status, Text: bad.text, Target: targetOf(received)}, io.EOF
 }
 
 func (s *Strict) readBody(p []byte) (int, error) {
