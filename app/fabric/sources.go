@@ -30,6 +30,7 @@ type sourceWatch struct {
 	panics    map[string]uint64    // by source
 	excludes  bool                 // Lives was told of lost sockets
 	misfits   index.HostBitmap     // replicas whose events do not fit
+	doubts    doubts               // that the log was told of
 }
 
 // waits are how long sources may be lost before it matters.
@@ -41,10 +42,12 @@ type waits struct{ trustFor, excludeAfter time.Duration }
 func (f *Fabric) watchSources(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	w := sourceWatch{connected: map[string]time.Time{}, once: map[string]bool{}, panics: map[string]uint64{}}
+	w := sourceWatch{connected: map[string]time.Time{}, once: map[string]bool{}, panics: map[string]uint64{},
+		doubts: doubts{}}
 	for {
 		now, waits := time.Now(), f.waits.Load()
 		f.look(&w, now)
+		f.tellDoubts(w.doubts, now)
 		down := func(source string) bool { return now.Sub(w.connected[source]) > waits.trustFor }
 		w.misfits = f.misfits(w.misfits)
 		f.beliefs.Silence(silent(*f.present.Load(), w.connected, down).Or(w.misfits))
