@@ -100,6 +100,26 @@ func TestARebindingNameMakesNoReplica(t *testing.T) {
 	}
 }
 
+// An answer of ten thousand addresses is bounded: as many replicas as the gateway can tell apart, those in force first,
+// and what is left out is counted. It is taken back as it came.
+func TestTenThousandAddressesInOneAnswerAreBounded(t *testing.T) {
+	n, many := &names{}, []string{"10.0.0.1"}
+	for i := range 10_000 {
+		many = append(many, fmt.Sprintf("10.1.%d.%d", i/250, i%250+1))
+	}
+	n.set(nil, "10.0.0.1")
+	a := named(t, n, "")
+	n.set(nil, many...)
+	eventually(t, "the gateway is full", func() bool { return strings.Count(inForce(a), "http") == config.MaxReplicas })
+	source := a.Discovery().Sources().Sources[0]
+	if source.State != "ok" || !strings.Contains(fmt.Sprint(source.Why), "only the first 4096 records count") ||
+		source.Refused != 4096-config.MaxReplicas+1 || !strings.Contains(inForce(a), "http://10.0.0.1:8000 ") {
+		t.Errorf("%s, %d are refused: %.300v", source.State, source.Refused, source.Why)
+	}
+	n.set(nil, "10.0.0.1")
+	eventually(t, "one is left", func() bool { return inForce(a) == "http://10.0.0.1:8000 " })
+}
+
 // A source that fails keeps what it found last, says so, and is back once it answers.
 func TestASourceThatFailsKeepsItsLastSet(t *testing.T) {
 	n := &names{}

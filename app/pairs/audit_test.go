@@ -274,7 +274,7 @@ func (c *cell) judgeAll(kind string) {
 func (c *cell) auditSamples() {
 	want, got := map[string]int{}, map[string]int{}
 	for _, a := range c.asked {
-		if a.status == http.StatusOK {
+		if a.status == http.StatusOK && c.judgedAnew(a) {
 			want[a.specialist()]++
 		}
 	}

@@ -180,6 +180,7 @@ type cell struct {
 	openKey string           // of acme's first stream; "" without Idempotency-Key
 	balance float64          // of acme's tokens at opened
 	opened  time.Time        // when the balance was that
+	updated time.Time        // when the lead's engines served other weights
 	spent   map[string]int64 // of budgets, by no request
 }
 
