@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 		"gateway/api", "gateway/apierr", "gateway/live", "gateway/metrics", "gateway/receipt",
 		"gateway/receipt/ringfile",
 		"gateway/tenant", "gateway/tenant/bearer", "gateway/tenant/budget", "gateway/tenant/sharedrates",
+		"gateway/trace", "gateway/trace/otlp",
 		"internal/certs", "internal/command", "internal/contain",
 		"internal/dialing",
 		"internal/files",
@@ -32,7 +33,7 @@ var mayImport = map[string][]string{
 		"scheduler/gate", "scheduler/hold", "slo", "slo/verify"},
 	"app/sleepers": {"internal/contain", "routing/fleet", "scheduler/hold"},
 	"app/collectors": {"adapters", "app/discovery", "app/sleepers", "calibration/records", "classifier",
-		"engine/tokenizers", "gateway/receipt", "gateway/tenant/bearer",
+		"engine/tokenizers", "gateway/receipt", "gateway/tenant/bearer", "gateway/trace",
 		"routing",
 		"routing/approx",
 		"routing/events", "routing/fleet", "routing/index", "routing/plugins"},
@@ -86,7 +87,8 @@ var mayImport = map[string][]string{
 		"gateway/fault",
 		"gateway/front", "gateway/head", "gateway/intake", "gateway/live",
 		"gateway/metrics", "gateway/receipt", "gateway/seats", "gateway/shadow", "gateway/stream", "gateway/tenant",
-		"gateway/ui", "gateway/upstream", "gateway/wire", "internal/contain", "routing", "scheduler", "slo"},
+		"gateway/trace", "gateway/ui", "gateway/upstream", "gateway/wire", "internal/contain", "routing", "scheduler",
+		"slo"},
 	"gateway/api": {"adapters", "calibration", "classifier", "gateway/apierr", "gateway/ensemble", "gateway/live",
 		"gateway/metrics", "gateway/receipt", "gateway/shadow", "gateway/tenant", "gateway/tenant/budget",
 		"gateway/wire", "routing", "routing/index", "scheduler", "slo"},
@@ -96,7 +98,7 @@ var mayImport = map[string][]string{
 		"gateway/wire", "scheduler/gate", "slo"},
 	"gateway/dispatch": {"adapters", "engine", "gateway/apierr", "gateway/doors", "gateway/ensemble", "gateway/fault",
 		"gateway/intake", "gateway/metrics", "gateway/place", "gateway/plan", "gateway/receipt", "gateway/sse",
-		"gateway/stream",
+		"gateway/stream", "gateway/trace",
 		"gateway/upstream", "internal/contain", "routing", "routing/fleet", "routing/index", "scheduler",
 		"scheduler/gate", "scheduler/hold"},
 	"gateway/doors":           {"engine", "gateway/apierr", "gateway/sse", "gateway/wire"},
@@ -104,7 +106,7 @@ var mayImport = map[string][]string{
 	"gateway/doors/messages":  {"engine", "gateway/apierr", "gateway/doors", "gateway/sse", "gateway/wire"},
 	"gateway/doors/doorstest": {"gateway/doors", "gateway/wire"},
 	"gateway/ensemble": {"adapters", "calibration", "classifier", "engine", "gateway/apierr", "gateway/head",
-		"gateway/metrics", "gateway/sse", "gateway/tenant", "gateway/wire", "kvpool", "routing", "routing/fleet",
+		"gateway/metrics", "gateway/sse", "gateway/tenant", "gateway/trace", "gateway/wire", "kvpool", "routing", "routing/fleet",
 		"routing/index", "scheduler/gate", "scheduler/hold", "slo"},
 	"gateway/escalate": {"gateway/ensemble", "scheduler", "scheduler/gate", "slo"},
 	"gateway/fault": {"adapters", "classifier", "engine", "gateway/apierr", "gateway/intake", "gateway/place",
@@ -122,7 +124,7 @@ var mayImport = map[string][]string{
 	"gateway/receipt/ringfile": {},
 	"gateway/seats":            {"gateway/apierr", "scheduler/gate"},
 	"gateway/shadow": {"calibration", "classifier", "engine", "gateway/decide", "gateway/ensemble", "gateway/intake",
-		"gateway/metrics", "gateway/place", "gateway/plan", "gateway/receipt", "gateway/sse", "gateway/stream",
+		"gateway/metrics", "gateway/place", "gateway/plan", "gateway/receipt", "gateway/sse", "gateway/stream", "gateway/trace",
 		"gateway/upstream", "gateway/wire", "internal/contain", "routing/fleet", "scheduler", "scheduler/gate",
 		"slo"},
 	"gateway/sse": {"gateway/wire"},
@@ -132,6 +134,8 @@ var mayImport = map[string][]string{
 	"gateway/tenant/bearer":      {"internal/dialing", "internal/files"},
 	"gateway/tenant/budget":      {},
 	"gateway/tenant/sharedrates": {"gateway/tenant/budget", "internal/redisclient"},
+	"gateway/trace":              {"gateway/receipt"},
+	"gateway/trace/otlp":         {"gateway/trace", "internal/contain", "internal/dialing"},
 	"gateway/ui":                 {},
 	"gateway/upstream": {"engine", "gateway/doors", "gateway/ensemble", "gateway/intake", "gateway/stream",
 		"gateway/wire"},
@@ -256,6 +260,24 @@ func TestCoreRoomsAreQuiet(t *testing.T) {
 				t.Errorf("%s imports %s", room, path)
 			}
 		}
+	}
+}
+
+// OpenTelemetry's SDK is one room's: requests know the times of their traces, and nothing of what becomes of them.
+func TestOneRoomKnowsOpenTelemetry(t *testing.T) {
+	const room = "octet/gateway/trace/otlp"
+	knows := false
+	for _, p := range ours(t) {
+		for _, path := range p.Imports {
+			of := strings.HasPrefix(path, "go.opentelemetry.io/")
+			knows = knows || of && p.ImportPath == room
+			if of && p.ImportPath != room {
+				t.Errorf("%s imports %s", p.ImportPath, path)
+			}
+		}
+	}
+	if !knows {
+		t.Errorf("%s does not", room)
 	}
 }
 

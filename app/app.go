@@ -74,6 +74,7 @@ type App struct {
 	examined    *examination
 	examples    *records.Stream  // the calibration stream; nil without a sink
 	archive     *receipt.Archive // receipts.file; nil without one
+	tracing     *tracing
 	verifier    *verify.Verifier // nil if answers are not judged here
 	digest      func([]byte) string
 	guard       *dialing.Guard // of connections to engines
@@ -107,7 +108,7 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
 		o.Source.Engines = engine.AllKinds()
 	}
 	a := &App{Options: o, digest: digester(cfg.HashSeed), series: newSeries(o.Build), guard: new(dialing.Guard),
-		examined: newExamination()}
+		examined: newExamination(), tracing: newTracing(o.Log, o.Build)}
 	a.certificates = newCertificates(o.Log)
 	if err := a.certificates.listen(cfg); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
@@ -178,6 +179,7 @@ func (a *App) register() {
 	if a.tenancy.rates != nil {
 		m.Register(collectors.NewSharedRates(a.tenancy.rates.Away))
 	}
+	m.Register(collectors.Traces{Read: a.tracing.counts.Read})
 	if a.examples != nil {
 		m.Register(collectors.Records{Stream: a.examples})
 	}
@@ -229,6 +231,7 @@ func (a *App) release() error {
 	if a.outside.service != nil {
 		a.outside.service.Close()
 	}
+	a.tracing.close()
 	var err error
 	if a.examples != nil {
 		if err = a.examples.Close(); err != nil {

@@ -17,6 +17,7 @@ import (
 	"octet/gateway/ensemble"
 	"octet/gateway/front"
 	"octet/gateway/live"
+	"octet/gateway/trace/otlp"
 	"octet/slo"
 )
 
@@ -28,6 +29,7 @@ type generation struct {
 	found     *config.Config // with the kinds that engines have told
 	runtime   *ensemble.Runtime
 	outside   *remote.Service              // nil if no classifier is out of process
+	traces    *otlp.Exporter               // nil if requests are not traced
 	pipelines map[string]pipeline.Pipeline // by specialist
 	boards    map[string]board             // by specialist
 	edition   *tokenizers.Edition
@@ -88,6 +90,10 @@ func (a *App) build(ctx context.Context, cfg *config.Config) (*generation, error
 	if g.runtime, err = a.sections(g.found, g.outside); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
+	if g.traces, err = a.tracing.exporterOf(&cfg.Tracing); err != nil {
+		return nil, fmt.Errorf("%w: tracing: %w", ErrConfig, err)
+	}
+	g.runtime.Tracer = tracerOf(&cfg.Tracing, g.traces)
 	if g.pipelines, err = a.specialists.pipelinesOf(g.found, g.edition); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
@@ -122,6 +128,7 @@ func (a *App) sections(cfg *config.Config, outside *remote.Service) (*ensemble.R
 func (a *App) commit(g *generation) (gone []*replica) {
 	_ = a.history.knobs.Define(knobs(g.cfg)...) // build has tried the same
 	a.outside.commit(g.outside, g.cfg)
+	a.tracing.commit(g.traces)
 	a.identities.keep(g.cfg)
 	a.identities.measureContexts(g.found, g.replicas)
 	a.specialists.pipelines.Store(&g.pipelines)

@@ -27,6 +27,7 @@ func check(c *Config, r *report, o Options) {
 	checkReplicas(c, r)
 	checkEvents(c, r)
 	checkShadow(c, r)
+	checkTracing(c, r)
 }
 
 // checkShadow notes two judges, one of which would never be asked.

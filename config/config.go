@@ -37,6 +37,8 @@ type Config struct {
 	Receipts Receipts `yaml:"receipts"`
 	// Verdicts on answers: what is remembered of them, and who gives them.
 	Outcomes Outcomes `yaml:"outcomes"`
+	// Where traces of requests go.
+	Tracing Tracing `yaml:"tracing"`
 	// The bounds of /metrics.
 	Metrics Metrics `yaml:"metrics"`
 	// Seeds the keyed block hash; another value forgets every cached chain. 0 = drawn at the start, and kept by

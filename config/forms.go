@@ -33,6 +33,7 @@ var forms = map[string]func(text string) *problem{
 	"zmq":     formZMQ,
 	"nats":    formNATS,
 	"subject": formSubject,
+	"otlp":    formOTLP,
 
 	"tokenizer": formTokenizer,
 	"text":      nil,

@@ -46,6 +46,16 @@ func DoorPaths(set Doors, f func(door Doors, path string)) {
 	}
 }
 
+// Only returns the name and the path of the door that is the whole set; "" for any other set.
+func (d Doors) Only() (name, path string) {
+	for i := range doors {
+		if doors[i].set == d {
+			return doors[i].name, doors[i].path
+		}
+	}
+	return "", ""
+}
+
 // DoorsNamed returns the doors of those names, and the first name that is unknown.
 func DoorsNamed(names []string) (set Doors, unknown string) {
 	for _, name := range names {

@@ -82,6 +82,7 @@ func (x *exchange) Head(rep *ensemble.Replica, now time.Time, length int) {
 		}
 	}
 	x.answer.status = http.StatusOK
+	x.trace.Began(now.Sub(x.request.Arrival), x.dispatch.Native())
 	x.w.Start(http.StatusOK, int64(length), f)
 }
 

@@ -12,6 +12,7 @@ import (
 	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/receipt"
+	"octet/gateway/shadow"
 	"octet/gateway/upstream"
 	"octet/routing"
 	"octet/scheduler"
@@ -19,6 +20,17 @@ import (
 
 // decide picks the specialist. A request that is refused on the way has a receipt of what was decided so far.
 func (x *exchange) decide(ctx context.Context) error {
+	if x.trace == nil {
+		return x.choose(ctx)
+	}
+	began := x.Since()
+	err := x.choose(ctx)
+	x.trace.Classified(began, x.Since(), err)
+	return err
+}
+
+// choose is decide without a trace.
+func (x *exchange) choose(ctx context.Context) error {
 	r, d, s := &x.request, &x.decision, x.s
 	if !r.Dry {
 		s.shared.Retries.Earn(r.Arrival)
@@ -166,7 +178,8 @@ func (x *exchange) serveNow(ctx context.Context, choice dispatch.Choice) error {
 func (x *exchange) beginShadow() {
 	if !x.copied && !x.request.Dry {
 		x.copied = true
-		x.shadow = x.s.shadows.Begin(x.rt, &x.request, &x.decision, &x.receipt, &x.relay)
+		x.shadow = x.s.shadows.Begin(x.rt, &x.request, &x.decision,
+			shadow.Primary{Receipt: &x.receipt, Answer: &x.relay, Trace: x.trace})
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"octet/gateway/receipt"
 	"octet/gateway/shadow"
 	"octet/gateway/stream"
+	"octet/gateway/trace"
 	"octet/internal/contain"
 )
 
@@ -33,6 +34,7 @@ type exchange struct {
 	dispatch dispatch.Dispatch
 	relay    stream.Relay
 	receipt  receipt.Draft
+	trace    *trace.Draft   // nil if requests are not traced
 	shadow   *shadow.Shadow // nil if there is none
 	copied   bool           // no shadow begins any more
 	answer   answer
@@ -61,8 +63,9 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	if x.request.ID == "" {
 		x.request.ID = x.receipt.ID() // a request that is not named is named by its receipt
 	}
+	x.beginTrace()
 	x.dispatch.Begin(dispatch.Parts{Shared: &s.shared, Runtime: rt, Request: &x.request, Timer: &x.Timer,
-		Relay: &x.relay, Receipt: &x.receipt, Client: x})
+		Relay: &x.relay, Receipt: &x.receipt, Trace: x.trace, Client: x})
 	x.relay.Init(x.w, &x.origin, x.dispatch.Observer())
 	x.relay.Write = rt.Limits.WriteTimeout // of refusals, too, before the terms are read
 	return x

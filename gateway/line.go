@@ -13,7 +13,7 @@ import (
 // surface that the client speaks; nil for the kind's own.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind, door doors.Door) {
 	x := s.begin(w, r)
-	x.request.Door = door
+	x.request.Door, x.request.Kind = door, kind
 	if !x.respond(r, kind) {
 		x.conclude()
 		return

@@ -22,6 +22,7 @@ func (x *exchange) record() {
 	if sp != nil {
 		counts = sp.Metrics
 	}
+	x.endTrace(total)
 	ending := measured(result, total)
 	x.s.metrics.Ended(counts, x.request.Intent.Intent, ending)
 	if x.dispatch.Admitted {
@@ -142,6 +143,9 @@ func (s *Server) logEnd(x *exchange, r *receipt.Result) {
 	if sp := x.dispatch.Plan.Specialist; sp != nil {
 		attrs = append(attrs, slog.String("specialist", sp.Name),
 			slog.String("routed_by", x.decision.RoutedBy.String()))
+	}
+	if t := x.trace; t != nil {
+		attrs = append(attrs, slog.String("trace_id", t.Trace), slog.String("span_id", t.Span.String()))
 	}
 	if x.answer.failure != nil && x.answer.failure.Cause != nil {
 		attrs = append(attrs, slog.String("cause", x.answer.failure.Cause.Error()))

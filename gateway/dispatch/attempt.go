@@ -91,6 +91,7 @@ func (d *Dispatch) enter(ctx context.Context, began time.Duration) error {
 		d.turn.at.Queued(in.Sub(now))
 		d.Queued += in.Sub(now)
 	}
+	d.Trace.Queued(began, began+in.Sub(now), err)
 	switch {
 	case err == nil:
 	case errors.Is(context.Cause(ctx), fault.ErrDeadline):
@@ -204,8 +205,16 @@ func (d *Dispatch) ask(ctx context.Context, hop *ensemble.Hop) (engine.Response,
 		return nil, err
 	}
 	d.Request.Segments = segments
+	d.tell(hop, d.Trace.Ask())
 	d.fill(&d.turn.sent, hop, segments, budget)
 	return hop.Replica.Client.Do(ctx, &d.turn.sent)
+}
+
+// tell has the engine of a hop be told its part in the request's trace.
+func (d *Dispatch) tell(hop *ensemble.Hop, parent string) {
+	if d.Trace != nil {
+		upstream.Trace(hop, parent, d.Trace.State)
+	}
 }
 
 // fill makes q what the engine of a hop is asked.

@@ -23,6 +23,7 @@ type beside struct {
 	step     routing.Step
 	rep      *ensemble.Replica
 	again    bool               // it has failed once
+	turn     int                // its number in the request's trace
 	cancel   context.CancelFunc // nil until it is sent
 	done     chan struct{}
 	accepted chan struct{} // closed when the engine has taken it
@@ -48,6 +49,7 @@ func (b *beside) send(d *Dispatch, attempt *place.Context) error {
 	if err != nil {
 		return err
 	}
+	d.tell(hop, d.Trace.AskBeside(b.turn, d.Timer))
 	r := new(engine.Request)
 	d.fill(r, hop, [][]byte{slices.Concat(segments...)}, budget) // a copy: it may outlive the question
 	r.IdleTimeout = d.Runtime.Limits.TTFTTimeout

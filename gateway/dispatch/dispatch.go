@@ -11,6 +11,7 @@ import (
 	"octet/gateway/plan"
 	"octet/gateway/receipt"
 	"octet/gateway/stream"
+	"octet/gateway/trace"
 	"octet/routing"
 	"octet/scheduler"
 	"octet/scheduler/gate"
@@ -43,6 +44,7 @@ type Parts struct {
 	Timer   *intake.Timer
 	Relay   *stream.Relay
 	Receipt *receipt.Draft
+	Trace   *trace.Draft // nil if the request is not traced
 	Client  Client
 }
 
@@ -123,6 +125,7 @@ func (d *Dispatch) route() (routing.Plan, error) {
 	ended := d.Timer.Since()
 	d.Timer.Note(ended)
 	d.Routed += ended - began
+	d.Trace.Routed(began, ended, err)
 	if !d.Request.Dry {
 		d.Plan.Count(plan, err, ended-began)
 	}

@@ -63,6 +63,7 @@ func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) 
 	d.held.since = waiter.Since()
 	d.held.pass, err = waiter.Await(ctx)
 	waited := d.Timer.Now().Sub(began)
+	d.traceHeld(began, waited, err)
 	d.held.total, d.Queued = d.held.total+waited, d.Queued+waited
 	if err != nil {
 		d.held.pass = nil
@@ -70,6 +71,14 @@ func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) 
 	}
 	d.held.woke = d.held.woke || d.held.pass.Woke()
 	return d.renew(sp.Name)
+}
+
+// traceHeld notes in the trace that the request was held from a time on for so long.
+func (d *Dispatch) traceHeld(began time.Time, waited time.Duration, err error) {
+	if d.Trace != nil {
+		from := began.Sub(d.Request.Arrival)
+		d.Trace.Held(from, from+waited, err)
+	}
 }
 
 // inVain is the pause of a request that was let out and has found no replica: what let it out is about to see the same.

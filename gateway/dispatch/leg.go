@@ -63,7 +63,7 @@ func (l leg) run(ctx context.Context) (err error) {
 				return nil
 			}
 		case hop.Beside:
-			d.steps.beside = &beside{step: hop.Step, rep: hop.Replica}
+			d.steps.beside = &beside{step: hop.Step, rep: hop.Replica, turn: d.Trace.Turns()}
 			return nil
 		default:
 			if err = l.call(); !errors.Is(err, place.ErrPreempted) {

@@ -103,6 +103,7 @@ func (d *Dispatch) openAttempt(step string, rep *ensemble.Replica, host index.Ho
 	}
 	at := d.Receipt.Attempt(d.Plan.Specialist.Name, step, rep.Name, max(0, d.Cached), began)
 	at.Weights(rep.Revision())
+	d.Trace.Turn(began)
 	return at
 }
 
@@ -113,6 +114,7 @@ func (d *Dispatch) closeAttempt(at *receipt.Attempt, err error) {
 		ended = d.Timer.Since()
 	}
 	d.Timer.Note(ended)
+	d.Trace.TurnEnded(ended)
 	if err == nil {
 		at.Close(ended, receipt.OK, "")
 		return

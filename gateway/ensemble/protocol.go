@@ -66,6 +66,17 @@ func (h *Hop) AddField(name, value string) {
 	h.Fields = append(h.Fields, engine.Field{Name: name, Value: value})
 }
 
+// SetField adds a header field for the engine, in place of the one that there is of that name.
+func (h *Hop) SetField(name, value string) {
+	for i := range h.Fields {
+		if h.Fields[i].Name == name {
+			h.Fields[i].Value = value
+			return
+		}
+	}
+	h.AddField(name, value)
+}
+
 // NoEdits returns an empty list with memory of its own, to append Edits to.
 func (h *Hop) NoEdits() []wire.Edit { return h.firstEdits[:0] }
 

@@ -1,12 +1,15 @@
 package ensemble
 
 import (
+	"net/url"
+	"strconv"
 	"sync/atomic"
 
 	"octet/engine"
 	"octet/gateway/head"
 	"octet/gateway/metrics"
 	"octet/gateway/sse"
+	"octet/gateway/trace"
 	"octet/gateway/wire"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -137,4 +140,14 @@ type TokenCheck struct {
 	Reason   string `json:"reason,omitempty"`
 	Checked  uint64 `json:"checked"`  // prompts compared
 	Differed uint64 `json:"differed"` // of those
+}
+
+// Traced returns where the replica's engine is, as traces tell it.
+func (r *Replica) Traced() trace.Engine {
+	e := trace.Engine{Kind: r.Kind.Name, Model: r.Model}
+	if at, err := url.Parse(r.Fleet.Spec().URL); err == nil {
+		e.Host = at.Hostname()
+		e.Port, _ = strconv.Atoi(at.Port()) // 0: the scheme's own
+	}
+	return e
 }

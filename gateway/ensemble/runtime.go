@@ -9,6 +9,7 @@ import (
 	"octet/gateway/head"
 	"octet/gateway/metrics"
 	"octet/gateway/tenant"
+	"octet/gateway/trace"
 	"octet/gateway/wire"
 	"octet/routing/fleet"
 	"octet/routing/index"
@@ -30,6 +31,7 @@ type Runtime struct {
 	Probation   Probation
 	Stickiness  Stickiness
 	ReadyWhen   string                   // any | all specialists
+	Tracer      *trace.Tracer            // nil: requests are not traced
 	Replicas    [index.MaxHosts]*Replica // by slot; nil in a slot without a replica
 	names       *[index.MaxHosts]string  // of Replicas; receipts refer to it
 	byName      map[string]*Specialist

@@ -13,5 +13,5 @@ func (q *Request) Copy(priority int, now time.Time) *Request {
 	return &Request{ID: q.ID, Arrival: now, Dry: true, Kind: q.Kind, Tenant: q.Tenant,
 		Intent: Intent{Intent: q.Intent.Intent, Priority: priority, Headers: q.Intent.Headers},
 		Stream: q.Stream, Body: &Body{Bytes: bytes.Clone(q.Bytes)}, limits: q.limits,
-		forwarded: q.forwarded}
+		forwarded: q.forwarded, traced: q.traced}
 }

@@ -90,6 +90,9 @@ func (h *headers) read(name string, values []string) {
 	}
 }
 
+// explains reports whether the request asks to be explained.
+func (h *headers) explains() bool { return h.explain == "1" }
+
 // offer keeps a field that plugins may read, and one that goes on to engines.
 func (h *headers) offer(name string, values []string) {
 	if len(h.readable) > 0 && slices.Contains(h.readable, name) {

@@ -31,7 +31,7 @@ type Intent struct {
 
 // readIntent validates the headers in which a client speaks to the router.
 func readIntent(h *headers, t *tenant.Tenant, intents []string, arrival time.Time) (in Intent, err *apierr.Error) {
-	in.Explain = h.explain == "1"
+	in.Explain = h.explains()
 	if !h.asks {
 		in.Priority, err = t.Clamp(0)
 		return in, err

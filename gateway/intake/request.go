@@ -33,6 +33,7 @@ type Request struct {
 
 	headers   headers
 	forwarded []engine.Field // see Forwarded
+	traced    bool           // see TraceContext
 	sent      *wire.Spans    // the body in the words of its door, until Release; nil without a door
 	limits    *ensemble.Limits
 	memory    *Memory
@@ -71,7 +72,7 @@ func (q *Request) ReadHead(r *http.Request, rt *ensemble.Runtime, via string) (e
 	if err := CheckMedia(h.encoding, h.contentType); err != nil {
 		return err
 	}
-	q.forwarded = forwardedOf(h)
+	q.forwarded = forwardedOf(h, q.traced)
 	if q.Intent, err = readIntent(h, q.Tenant, rt.Intents, q.Arrival); err != nil || len(h.offered) == 0 {
 		return err
 	}
@@ -158,6 +159,9 @@ func (q *Request) Via() (names []string) {
 	}
 	return names
 }
+
+// Explains reports whether the request asks to be explained. It is known before ReadHead.
+func (q *Request) Explains() bool { return q.headers.explains() }
 
 // IdempotencyKey returns the Idempotency-Key, "" without one.
 func (q *Request) IdempotencyKey() (string, *apierr.Error) {

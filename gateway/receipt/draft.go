@@ -98,6 +98,9 @@ func (d *Draft) End(result Result) *Result {
 	return &d.r.Result
 }
 
+// Trace records the id of the request's trace; "" if it was sent nowhere.
+func (d *Draft) Trace(id string) { d.r.TraceID = id }
+
 // Receipt returns the receipt, to be put.
 func (d *Draft) Receipt() *Receipt { return &d.r }
 

@@ -12,8 +12,9 @@ import (
 type Receipt struct {
 	ID        string    `json:"id"`
 	RequestID string    `json:"request_id"`
-	Time      time.Time `json:"time"` // of the request's arrival
-	Kind      string    `json:"kind"` // chat | completion
+	TraceID   string    `json:"trace_id,omitempty"` // of its trace; absent if it was sent nowhere
+	Time      time.Time `json:"time"`               // of the request's arrival
+	Kind      string    `json:"kind"`               // chat | completion
 	Asked     Asked     `json:"asked"`
 	Decision  Decision  `json:"decision"`
 	Prompt    Prompt    `json:"prompt"`

@@ -32,6 +32,7 @@ func (sh *Shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	if err != nil {
 		return calibration.Answer{}, err
 	}
+	sh.chosen = rep
 	predicted := p.Predicted(rep.Host)
 	p.Release(true)
 	lora, ok := sh.sp.HoldLoaded(rep, p.Adapter) // nothing is loaded for a shadow
@@ -45,7 +46,9 @@ func (sh *Shadow) answer(ctx context.Context) (calibration.Answer, error) {
 	q := gate.Request{Now: sh.of.Now(), Victim: true, AtOnce: true}
 	p.Admission(sh.request, &q)
 	demand := fleet.Demand{Prompt: p.Prompt.Tokens, Uncached: p.Prompt.Tokens - predicted, Whole: !sh.request.Stream}
-	if _, err := at.Admit(ctx, &q, demand, &sh.timer); err != nil {
+	_, err = at.Admit(ctx, &q, demand, &sh.timer)
+	sh.queued(err)
+	if err != nil {
 		return calibration.Answer{}, err
 	}
 	defer at.Unwatch()
@@ -61,6 +64,7 @@ func (sh *Shadow) answer(ctx context.Context) (calibration.Answer, error) {
 func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*ensemble.Replica, error) {
 	p.At(sh.sp, sh.sp.Edition(sh.adapter))
 	found, err := p.Make(ctx, sh.rt, sh.request, &plan.Ask{Now: sh.of.Now()})
+	sh.routed(err)
 	if err == nil {
 		err = p.Check(sh.request)
 	}
@@ -88,6 +92,7 @@ func (sh *Shadow) call(ctx context.Context, rep *ensemble.Replica, p *place.Plac
 	if err != nil {
 		return calibration.Answer{}, err
 	}
+	upstream.Trace(hop, sh.trace.Ask(), "")
 	q := &engine.Request{HeaderTimeout: sh.rt.Shadow.Timeout, IdleTimeout: sh.rt.Shadow.Timeout}
 	upstream.Fill(q, hop, r, segments)
 	resp, err := rep.Client.Do(ctx, q)

@@ -11,6 +11,7 @@ import (
 	"octet/gateway/intake"
 	"octet/gateway/receipt"
 	"octet/gateway/stream"
+	"octet/gateway/trace"
 	"octet/slo"
 )
 
@@ -33,6 +34,8 @@ type Shadow struct {
 	cancel   context.CancelCauseFunc
 	primary  chan calibration.Answer // cap 1: the request sends at most one, and does not wait
 	answered bool                    // it has; of the request's goroutine
+	trace    *trace.Draft            // nil if the request is not sampled
+	chosen   *ensemble.Replica       // nil before it is; of the shadow's goroutine
 }
 
 // The standings of a shadow.
@@ -42,28 +45,35 @@ const (
 	standDropped // it was not sent
 )
 
+// Primary is what of a request its shadow has to do with, beside the request itself.
+type Primary struct {
+	Receipt *receipt.Draft
+	Answer  *stream.Relay
+	Trace   *trace.Draft // nil if the request is not traced
+}
+
 // Begin begins the shadow that a decision asks for, if there is a place for one; else nil. It costs a copy of the body
 // and waits for nothing. The client's answer is kept, to be compared.
-func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decision, draft *receipt.Draft,
-	answer *stream.Relay) *Shadow {
+func (a *Shadows) Begin(rt *ensemble.Runtime, r *intake.Request, d *decide.Decision, of Primary) *Shadow {
 	if d.Shadow == "" {
 		return nil
 	}
 	sp, adapter, why := a.place(rt, r, d)
 	if why != "" {
 		d.NoShadow = why
-		draft.ShadowWhy(string(why))
+		of.Receipt.ShadowWhy(string(why))
 		return nil
 	}
 	asked := a.Now()
 	sh := &Shadow{
 		of: a, rt: rt, sp: sp, adapter: adapter, request: r.Copy(priorityShadow, asked), probe: sp.Name == d.Probe,
 		timer:   intake.StartTimer(asked, func(t time.Time) time.Duration { return a.Now().Sub(t) }),
-		example: exampleFor(rt, rt.Lane(sp.Name, adapter), d, draft),
+		example: exampleFor(rt, rt.Lane(sp.Name, adapter), d, of.Receipt),
 		review:  calibration.RulesFor(d.Intent, rt.Shadow.Tolerance),
 		primary: make(chan calibration.Answer, 1),
+		trace:   of.Trace.Shadow(intake.NewID),
 	}
-	answer.Transcript.Keep(rt.Shadow.AnswerBytes)
+	of.Answer.Transcript.Keep(rt.Shadow.AnswerBytes)
 	a.start(sh)
 	return sh
 }

@@ -112,7 +112,9 @@ func (a *Shadows) ask(ctx context.Context, sh *Shadow) (calibration.Answer, erro
 	ctx, cancel := context.WithTimeoutCause(ctx, sh.rt.Shadow.Timeout, errSlow)
 	defer cancel()
 	answer, err := sh.answer(ctx)
-	return answer, place.Cause(ctx, err)
+	err = place.Cause(ctx, err)
+	sh.traced(err)
+	return answer, err
 }
 
 // compare waits for the primary's answer and has the two compared. Few wait: a primary may take very long.

@@ -86,6 +86,17 @@ func Segments(h *ensemble.Hop, r *intake.Request, dst [][]byte) ([][]byte, error
 	return r.Parsed.Splice(h.Edits, dst)
 }
 
+// Trace has the engine of h told its part in a trace, by the W3C's headers. An empty parent tells nothing.
+func Trace(h *ensemble.Hop, parent, state string) {
+	if parent == "" {
+		return
+	}
+	h.SetField("Traceparent", parent)
+	if state != "" {
+		h.SetField("Tracestate", state)
+	}
+}
+
 // Fill makes q what the engine of h is asked, but for its time limits.
 func Fill(q *engine.Request, h *ensemble.Hop, r *intake.Request, segments [][]byte) {
 	for _, name := range r.Via() { // this gateway's own name is its client's to send

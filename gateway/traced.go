@@ -1,0 +1,46 @@
+package gateway
+
+import (
+	"time"
+
+	"octet/gateway/trace"
+	"octet/gateway/wire"
+)
+
+// beginTrace begins the request's trace, if requests are traced. It costs nothing otherwise. A trace that begins here
+// has the receipt's id.
+func (x *exchange) beginTrace() {
+	if x.rt.Tracer == nil {
+		return
+	}
+	parent, state := x.request.TraceContext()
+	x.trace = x.rt.Tracer.Begin(x.receipt.ID(), parent, state)
+	if x.request.Explains() {
+		x.trace.Explain()
+	}
+}
+
+// endTrace makes the spans of the request, if there are to be any. The receipt has its result.
+func (x *exchange) endTrace(total time.Duration) {
+	if x.trace == nil {
+		return
+	}
+	r, e := &x.request, &trace.Ending{Receipt: x.receipt.Receipt(), Arrival: x.request.Arrival, Total: total,
+		Aborted: x.answer.abort, Engine: x.engineOf}
+	e.Asked = trace.Asked{Request: r.ID, Completion: r.Kind == wire.Completion, Path: r.Kind.Path()}
+	if r.Tenant != nil {
+		e.Asked.Tenant = r.Tenant.Name
+	}
+	if r.Door != nil {
+		e.Asked.Door, e.Asked.Path = r.Door.Served().Only()
+	}
+	x.receipt.Trace(x.trace.End(e))
+}
+
+// engineOf returns what traces tell of a replica's engine.
+func (x *exchange) engineOf(replica string) trace.Engine {
+	if rep := x.rt.Replica(replica); rep != nil {
+		return rep.Traced()
+	}
+	return trace.Engine{}
+}
