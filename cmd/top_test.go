@@ -2,12 +2,14 @@ package cmd
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 
@@ -73,26 +75,17 @@ func openTop(t *testing.T, admin string, env ...string) *screen {
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
 		<-read
-		_ = s.vt.Emulator.Close()
+		if c, ok := s.vt.InputPipe().(io.Closer); ok { // Close of an Emulator does not wait for its Read
+			_ = c.Close()
+		}
 		<-answered
 		tty.Close()
 	})
 	return s
 }
 
-func (s *screen) text() string {
-	var lines []string
-	for y := range s.vt.Height() {
-		line := ""
-		for x := range s.vt.Width() {
-			if cell := s.vt.CellAt(x, y); cell != nil {
-				line += cell.Content
-			}
-		}
-		lines = append(lines, strings.TrimRight(line, " "))
-	}
-	return strings.Join(lines, "\n")
-}
+// text is what the screen shows, taken under its lock: a cell of CellAt changes while it is read.
+func (s *screen) text() string { return ansi.Strip(s.vt.Render()) }
 
 func (s *screen) shows(text string) {
 	s.t.Helper()
