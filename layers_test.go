@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 		"scheduler/gate", "scheduler/hold", "slo", "slo/verify"},
 	"app/sleepers": {"internal/contain", "routing/fleet", "scheduler/hold"},
 	"app/collectors": {"adapters", "app/discovery", "app/sleepers", "calibration/records", "classifier",
-		"engine/tokenizers", "gateway/receipt", "gateway/tenant/bearer", "gateway/trace",
+		"engine/tokenizers", "gateway/api", "gateway/receipt", "gateway/tenant/bearer", "gateway/trace",
 		"routing",
 		"routing/approx",
 		"routing/events", "routing/fleet", "routing/index", "routing/plugins"},

@@ -72,6 +72,7 @@ type App struct {
 	discovered  *discovered
 	watched     *watched
 	examined    *examination
+	connects    *connects
 	examples    *records.Stream  // the calibration stream; nil without a sink
 	archive     *receipt.Archive // receipts.file; nil without one
 	tracing     *tracing
@@ -150,6 +151,7 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	a.sleepers = newSleepers(a)
 	a.replicas = newReplicas(cfg, a, via)
 	a.discovered = newDiscovered(a)
+	a.connects = newConnects(a)
 	a.keepers = newKeepers(a.Log, a.replicas.residency)
 	a.specialists = newSpecialists(a, hasher)
 	if a.verifier, err = newVerifier(cfg, a.Log); err != nil {
@@ -183,6 +185,7 @@ func (a *App) register() {
 	if a.examples != nil {
 		m.Register(collectors.Records{Stream: a.examples})
 	}
+	m.Register(collectors.Findings{Read: a.connects.read})
 	if a.archive != nil {
 		m.Register(collectors.Archive{Read: a.archive.Read})
 	}

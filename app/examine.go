@@ -56,6 +56,18 @@ func (x examiner) cell() *doctor.Cell {
 	return c
 }
 
+// named is the replica of that name; false if the configuration has none.
+func (x examiner) named(replica string) (doctor.Subject, bool) {
+	for i := range x.cfg.Specialists {
+		for j := range x.cfg.Specialists[i].Replicas {
+			if x.cfg.Specialists[i].Replicas[j].Name == replica {
+				return x.subject(i, j), true
+			}
+		}
+	}
+	return doctor.Subject{}, false
+}
+
 // subject is one replica of the configuration.
 func (x examiner) subject(i, j int) doctor.Subject {
 	sp := &x.cfg.Specialists[i]
@@ -135,8 +147,9 @@ func (a *App) known(name string) *doctor.Known {
 	if part, ok := a.fabric.Beliefs().Known(r.served.Host); ok {
 		k.Share = &part
 	}
-	if s, ok := a.fabric.SourceStats()["zmq/"+name]; ok {
-		k.Connected = &s.Connected
+	source := "zmq/" + name
+	if _, own := a.fabric.SourceStats()[source]; own {
+		k.Connected = func() bool { return a.fabric.SourceStats()[source].Connected }
 	}
 	return k
 }

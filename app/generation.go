@@ -176,8 +176,8 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 		Receipts: cfg.Limits.Receipts, Archive: a.archive, Keys: cfg.Limits.IdempotencyKeys,
 		Via: a.replicas.via, AdminToken: cfg.Admin.Token, AdminHosts: adminHosts(cfg), Pprof: cfg.Admin.Pprof,
 		Digest: a.digest, Probation: a.history.probation, Finder: registry{a},
-		Examine: a.Examine,
-		Front:   front.Kind(cfg.Front), TLS: a.certificates.data(), AdminTLS: a.certificates.admin(),
+		Examine: a.Examine, Connects: a.connects.read,
+		Front: front.Kind(cfg.Front), TLS: a.certificates.data(), AdminTLS: a.certificates.admin(),
 		Live: live.Config{PerSecond: cfg.Admin.Decisions.PerSecond, Watchers: cfg.Admin.Decisions.Readers},
 	}
 	if a.Source.Path != "" {

@@ -38,6 +38,7 @@ func (p prober) Probe(ctx context.Context, member *fleet.Replica) error {
 	}
 	if err != nil {
 		p.app.tokens.Checks().Away(name)
+		p.app.connects.away(name)
 		p.app.identities.away(r.key.origin())
 		r.client.Away()
 		p.app.revisions.away(r.key.origin())
@@ -63,6 +64,9 @@ func (p prober) Probe(ctx context.Context, member *fleet.Replica) error {
 	}
 	p.learn(ctx, r)
 	p.stands(ctx, member, r)
+	if member.Said() == fleet.Serving {
+		p.app.connects.serves(name)
+	}
 	if !r.known.Swap(true) {
 		p.app.sleepers.Look(r.key.specialist)
 	}

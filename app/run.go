@@ -76,6 +76,7 @@ func (a *App) start() (begun bool, err error) {
 	running.Go(func() { a.discover(ctx) })
 	running.Go(func() { a.keepAdapters(ctx) })
 	running.Go(func() { a.sleepers.Run(ctx) })
+	running.Go(func() { a.connects.run(ctx) })
 	running.Go(func() { a.tokens.Checks().Run(ctx, a.Log) })
 	if a.Source.Path != "" {
 		running.Go(func() { a.follow(ctx) })

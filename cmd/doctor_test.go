@@ -25,6 +25,7 @@ import (
 	"octet/app/doctor"
 	"octet/engine/emulator"
 	"octet/gateway/api"
+	"octet/internal/await"
 	"octet/routing/events/enginehash"
 	"octet/routing/events/zmqstream"
 )
@@ -365,6 +366,14 @@ func TestDoctorFindsNothingInTheDemo(t *testing.T) {
 			break
 		}
 	}
+	var connects api.Connects
+	await.True(t, "all engines are asked at connect", func() bool {
+		connects = connectsAt(t, admin)
+		return connects.Asked == 16
+	})
+	if len(connects.Findings) > 0 {
+		t.Errorf("found at connect: %+v", connects.Findings)
+	}
 	said, err := octet("doctor", "--admin", admin)
 	if err != nil || strings.Count(said, "\n") < 16*len(doctor.Checks) {
 		t.Errorf("%v: %s", err, said)
@@ -374,4 +383,18 @@ func TestDoctorFindsNothingInTheDemo(t *testing.T) {
 			t.Error(line)
 		}
 	}
+}
+
+// connectsAt returns what a gateway has found at connect.
+func connectsAt(t *testing.T, admin string) (told api.Connects) {
+	t.Helper()
+	resp, err := http.Get(admin + "/admin/findings")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(&told); err != nil {
+		t.Fatal(err)
+	}
+	return told
 }

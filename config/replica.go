@@ -118,6 +118,9 @@ type Fleet struct {
 	// event of a later start; when a probe has failed and enough have been good after that; when probes have been good
 	// for so long; or by DELETE /admin/drain/{replica}.
 	ShutdownHold time.Duration `yaml:"shutdown_hold" default:"30s" range:"10ms..1h"`
+	// Each replica that begins to serve is asked what octet doctor asks without sending a request. What is found is
+	// logged once, with the cure, and shown by GET /admin/findings and the page.
+	Examine bool `yaml:"examine" default:"true"`
 	// When /readyz says 200: while any specialist has a replica that serves, or all have one.
 	ReadyWhen string `yaml:"ready_when" default:"any" enum:"any all"`
 	// How it changes by what is found by specialists[].discover.

@@ -81,7 +81,7 @@ func (s *Server) operators() *gin.Engine {
 	requests := api.Requests{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
 	knobs := api.Knobs{Refuse: s.refuse, Knobs: s.knobs, Now: s.now, Log: s.log}
 	reload := api.Reload{Refuse: s.refuse, Current: s.Runtime, Reload: o.Reload, Finder: o.Finder}
-	doctor := api.Doctor{Refuse: s.refuse, Examine: o.Examine}
+	doctor := api.Doctor{Refuse: s.refuse, Examine: o.Examine, Connects: o.Connects}
 	decisions := api.Decisions{Refuse: s.refuse, Live: s.live}
 	calibration := api.Calibration{Refuse: s.refuse, Of: o.Calibrated}
 	page := gin.WrapH(ui.Handler())
@@ -93,6 +93,7 @@ func (s *Server) operators() *gin.Engine {
 	e.GET("/admin/index", caches.Handle)
 	e.GET("/admin/index/snapshot", caches.Snapshot)
 	e.GET("/admin/doctor", doctor.Handle)
+	e.GET("/admin/findings", doctor.Findings)
 	e.GET("/admin/breakers", replicas.Breakers)
 	e.GET("/admin/slo", state.SLOs)
 	e.GET("/admin/decisions", decisions.Handle)

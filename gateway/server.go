@@ -44,12 +44,13 @@ type Options struct {
 	Now        func() time.Time            // default time.Now
 	// GET /admin/doctor; nil: there is none
 	Examine   func(context.Context) ([]api.Finding, error)
-	Front     front.Kind      // of the data listener
-	TLS       *tls.Config     // of the data listener; nil means plain HTTP
-	AdminTLS  *tls.Config     // of the admin listener, likewise
-	Knowledge api.Knowledge   // nil: the admin listener tells the index alone
-	Verifier  shadow.Verifier // nil: verdicts come by POST /v1/outcomes alone
-	Verifies  string          // the kind that the verifier's verdicts are published as
+	Connects  func() api.Connects // GET /admin/findings; nil: there is none
+	Front     front.Kind          // of the data listener
+	TLS       *tls.Config         // of the data listener; nil means plain HTTP
+	AdminTLS  *tls.Config         // of the admin listener, likewise
+	Knowledge api.Knowledge       // nil: the admin listener tells the index alone
+	Verifier  shadow.Verifier     // nil: verdicts come by POST /v1/outcomes alone
+	Verifies  string              // the kind that the verifier's verdicts are published as
 
 	Calibration shadow.Stream       // nil: what shadows come to is counted and not kept
 	Digest      func([]byte) string // of texts in calibration records; required with Calibration

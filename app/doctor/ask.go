@@ -59,17 +59,13 @@ func Ask(ctx context.Context, s *Subject) (f *Facts, client *openai.Client) {
 func (f *Facts) ask(ctx context.Context, c *openai.Client) {
 	model := f.Replica.Model
 	f.Standing, _ = asked(ctx, askFor, func(ctx context.Context) (openai.Standing, error) {
-		return c.Standing(ctx,
-			model)
+		return c.Standing(ctx, model)
 	})
 	f.Models, f.ModelsErr = asked(ctx, askFor, c.Models)
 	f.Build, _ = asked(ctx, askFor, c.Build)
 	f.Ahead, f.AheadErr = asked(ctx, askFor, c.Ahead)
 	f.Metrics, f.MetricsErr = asked(ctx, askFor, c.Scrape)
 	f.Loads, f.LoadsErr = asked(ctx, askFor, c.LoadsAdapters)
-	f.Compared, f.ComparedErr = asked(ctx, tryFor, func(ctx context.Context) (tokenizers.Comparison, error) {
-		return f.compare(ctx, c)
-	})
 }
 
 // compare has the tokens of probes compared, where the gateway makes them.

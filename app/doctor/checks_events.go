@@ -52,7 +52,7 @@ func (f *Facts) bound() (live, again string) {
 
 func connects(f *Facts) Verdict {
 	switch {
-	case f.Known != nil && f.Known.Connected != nil && *f.Known.Connected:
+	case f.Met:
 		return pass("the gateway is connected to %s", f.Replica.Events.ZMQ)
 	case f.Source == "" && !f.own():
 		return pass("no source is configured: what is routed there counts")

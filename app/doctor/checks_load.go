@@ -1,10 +1,12 @@
 package doctor
 
 import (
+	"context"
 	"errors"
 	"strconv"
 
 	"octet/config"
+	"octet/engine"
 	"octet/engine/openai"
 	"octet/engine/tokenizers"
 )
@@ -66,6 +68,8 @@ func metrics(f *Facts) Verdict {
 	switch {
 	case f.Kind.Paths.Metrics == "":
 		return unasked("servers of this kind have none that is known")
+	case isAway(f.MetricsErr):
+		return unasked("it did not answer: " + f.MetricsErr.Error())
 	case f.MetricsErr != nil:
 		return warn(start(f.Kind.Flags.Metrics, "", "turn its metrics on"), "%s: %v", f.Kind.Paths.Metrics,
 			f.MetricsErr)
@@ -74,6 +78,12 @@ func metrics(f *Facts) Verdict {
 			"%s has no series of running and waiting requests under a name of %s", f.Kind.Paths.Metrics, f.Kind.Name)
 	}
 	return pass("%d running, %d waiting", f.Metrics.Running, f.Metrics.Waiting)
+}
+
+// isAway returns true if err says that the engine was not there, or not in time: nothing of it was seen.
+func isAway(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrReset) || errors.Is(err, engine.ErrTimeout)
 }
 
 func tokens(f *Facts) Verdict {

@@ -8,6 +8,7 @@ import (
 	"octet/app/fabric"
 	"octet/config"
 	"octet/engine/openai"
+	"octet/engine/tokenizers"
 	"octet/gateway/api"
 	"octet/routing/events"
 	"octet/routing/events/natsstream"
@@ -71,27 +72,15 @@ func Examine(ctx context.Context, c *Cell) []api.Finding {
 	return append(found, judgeShared(shared)...)
 }
 
-// Questions returns what is found of a replica without a request or an event: what a gateway logs at connect.
-func Questions(ctx context.Context, s *Subject) []api.Finding {
-	f, client := Ask(ctx, s)
-	defer closeClient(client)
-	if f.Reach != nil {
-		return nil // its probes tell
-	}
-	f.Why, f.Source = "not asked at connect", ""
-	var found []api.Finding
-	for i := range Checks {
-		if v := Checks[i].Look(f); Checks[i].AtConnect && (v.Status == Warn || v.Status == Fail) {
-			found = append(found, finding(Checks[i].Name, s.Replica.Name, v))
-		}
-	}
-	return found
-}
-
 // examine gathers the facts of one replica.
 func examine(ctx context.Context, s *Subject, shared []*ear) *Facts {
 	f, client := Ask(ctx, s)
 	defer closeClient(client)
+	if f.Reach == nil {
+		f.Compared, f.ComparedErr = asked(ctx, tryFor, func(ctx context.Context) (tokenizers.Comparison, error) {
+			return f.compare(ctx, client)
+		})
+	}
 	var running sync.WaitGroup
 	defer running.Wait()
 	hearing, deaf := context.WithCancel(ctx)
@@ -115,6 +104,7 @@ func examine(ctx context.Context, s *Subject, shared []*ear) *Facts {
 		}
 	}
 	f.hear(mine)
+	f.Met = s.met()
 	if now, is := s.position(); is && (!was || now != before) {
 		f.Moved = true
 	}

@@ -20,8 +20,8 @@ type Subject struct {
 	Specialist *config.Specialist
 	Replica    *config.Replica
 	Kinds      engine.Table
-	Dial       func(kind string) (*openai.Client,
-		error) // returns a client of its own for the engine as one of the kind
+	// Dial returns a client of its own for the engine as one of the kind.
+	Dial    func(kind string) (*openai.Client, error)
 	Blocks  int               // of its pool, as configured; 0 = as the engine says
 	Tokens  tokenizers.Source // where the tokens of its prompts come from
 	Local   *tokenizers.Local // of source File
@@ -38,7 +38,7 @@ type Known struct {
 	All, Part, Missing uint64   // answers by what came of the hit that was predicted
 	Share              *float64 // of tokens that came from the cache, those that events had told; nil if none came
 	Publishers         events.Publishers
-	Connected          *bool // its own socket; nil if it has none
+	Connected          func() bool // its own socket is; nil if it has none
 	Position           func() (events.Position, bool)
 }
 
@@ -87,6 +87,7 @@ type Trials struct {
 type Heard struct {
 	Source  string // that was listened to; "" for none
 	Open    bool   // it could be
+	Met     bool   // the gateway that is asked is connected to the replica's own socket
 	HearErr error  // why not, or why no longer
 	Batches int
 	Bad     int // messages that are no batch

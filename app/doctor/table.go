@@ -68,7 +68,7 @@ var Checks = []Check{
 		Means: "nothing is reused, wherever a request is sent",
 		Cure:  "the engine's option",
 	},
-	{Name: "events.connect", Offline: true, Look: connects,
+	{Name: "events.connect", Offline: true, AtConnect: true, Look: connects,
 		Seen:  "the source of the replica's events",
 		Means: "what the engine has cached is guessed",
 		Cure:  "the engine's endpoint, or `events.zmq`",

@@ -18,13 +18,21 @@ type Finding struct {
 	Cure    string `json:"cure"`    // what to paste; empty for pass
 }
 
-// Doctor answers GET /admin/doctor.
+// Connects are what was found of replicas when they were connected: by questions alone, without a request.
+type Connects struct {
+	Asked    int       `json:"asked"` // of the replicas
+	Replicas int       `json:"replicas"`
+	Findings []Finding `json:"findings"` // those that warn or fail
+}
+
+// Doctor answers GET /admin/doctor and GET /admin/findings.
 type Doctor struct {
 	Refuse Refuse
 	// Examine returns the findings of now, or of a moment ago; an error where there are none in time. A nil Examine:
-	// this
-	// gateway has no doctor.
+	// this gateway has no doctor.
 	Examine func(ctx context.Context) ([]Finding, error)
+	// Connects returns what was found when replicas were connected. It costs nothing. nil likewise.
+	Connects func() Connects
 }
 
 // Handle answers with a list of findings.
@@ -40,4 +48,13 @@ func (h Doctor) Handle(c *gin.Context) {
 		return
 	}
 	c.JSON(http.StatusOK, found)
+}
+
+// Findings answers with what was found at connect.
+func (h Doctor) Findings(c *gin.Context) {
+	if h.Connects == nil {
+		h.Refuse(c, apierr.New(apierr.RouteNotFound, "", "this gateway does not examine its replicas"))
+		return
+	}
+	c.JSON(http.StatusOK, h.Connects())
 }

@@ -35,6 +35,8 @@ func largeGateway(t *testing.T) string {
 			hostile: object{hostile: []string{hostile}}}}},
 		"/admin/doctor": []object{{"check": hostile, "replica": long(0), "status": "fail", "detail": hostile,
 			"cure": hostile}},
+		"/admin/findings": object{"asked": 255, "replicas": 256, "findings": []object{{"check": hostile,
+			"replica": long(0), "status": "fail", "detail": hostile, "cure": hostile}}},
 		"/admin/receipts/1":  hostileReceipt(),
 		"/admin/calibration": object{"records": 1, "intents": []object{hostileIntent()}},
 	}
@@ -130,7 +132,7 @@ func TestALargeAndHostileGatewayStaysText(t *testing.T) {
 	p.until(`document.querySelectorAll(".fleet .cell").length === 256`)
 	for hash, says := range map[string]string{"#/": "Attention", "#/specialist/" + escape(long(0)): "Replicas",
 		"#/replica/" + escape(long(0)): "What is known of its cache", "#/receipt/1": "What was delivered",
-		"#/decisions": "5,000", "#/calibration": "Reliability", "#/doctor": "1 fail",
+		"#/decisions": "5,000", "#/calibration": "Reliability", "#/doctor": "255 of 256",
 		"#/playground": "What would happen?"} {
 		p.view(hash, says)
 		if hash != "#/playground" {

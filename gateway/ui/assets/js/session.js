@@ -32,14 +32,15 @@ async function refusal(answer) {
   return new Refusal(answer.status, said?.code ?? '', said?.message ?? `status ${answer.status}`);
 }
 
-// within bounds how long the gateway may take for an answer, in milliseconds.
-const within = 10000;
+// within bounds how long the gateway may take for an answer, in milliseconds; patience where it asks engines itself.
+const within = 10000,
+  patience = 150000;
 
 // ask returns the answer, once its head is there, or throws: a Refusal, or what fetch says of a gateway that is away.
-export async function ask(path, { signal, body, accept, endless } = {}) {
+export async function ask(path, { signal, body, accept, endless, patient } = {}) {
   const ends = [];
   if (signal) ends.push(signal);
-  if (!endless) ends.push(AbortSignal.timeout(within));
+  if (!endless) ends.push(AbortSignal.timeout(patient ? patience : within));
   const more = accept ? { Accept: accept } : {};
   if (body !== undefined) more['Content-Type'] = 'application/json';
   const answer = await fetch(path, {
@@ -55,7 +56,7 @@ export async function ask(path, { signal, body, accept, endless } = {}) {
   return answer;
 }
 
-export const get = async (path, signal) => (await ask(path, { signal })).json();
+export const get = async (path, signal, more) => (await ask(path, { signal, ...more })).json();
 export const post = async (path, body, signal) => (await ask(path, { signal, body })).json();
 
 // query makes a path's parameters of those that are not empty.

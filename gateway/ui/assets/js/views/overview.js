@@ -24,8 +24,14 @@ import { brief, count, known, ms, none, rate, share } from '../format.js';
 const steps = ['normal', 'diverting', 'throttling'];
 
 // concerns returns what an operator should know, the worst first, each {kind, text}.
-function concerns({ state, breakers }) {
+function concerns({ state, breakers, found }) {
   const all = [];
+  for (const f of found?.findings ?? []) {
+    all.push({
+      kind: f.status === 'fail' ? 'bad' : 'warn',
+      text: [linkTo(f.replica, 'replica', f.replica), `, ${f.check}: ${f.detail} `, linkTo('cure', 'doctor')],
+    });
+  }
   if (state.draining) all.push({ kind: 'warn', text: 'This gateway is draining.' });
   for (const s of state.specialists) {
     const standing = breakers?.specialists?.[s.name];
@@ -241,7 +247,7 @@ function replicas({ state }) {
 
 export default {
   title: () => 'Overview',
-  sources: () => ({ breakers: '/admin/breakers', slo: '/admin/slo' }),
+  sources: () => ({ breakers: '/admin/breakers', slo: '/admin/slo', found: '/admin/findings' }),
   render({ data }) {
     if (!data.state) return [h('h1', { class: 'unseen' }, 'Overview'), lead('Waiting for the gateway.')];
     return [
