@@ -52,7 +52,8 @@ func TestOpenRequestsAreToldByAge(t *testing.T) {
 		open.Requests[0].Replica != "systems-0" || open.Requests[0].Shadow || open.Requests[1].Stage != "waiting" {
 		t.Errorf("%+v", open)
 	}
-	for query, n := range map[string]int{"?most=2": 2, "?specialist=debug": 0, "?replica=systems-0": 4, "?most=100": 4} {
+	for query, n := range map[string]int{"?most=2": 2, "?specialist=debug": 0, "?replica=systems-0": 4,
+		"?most=100": 4} {
 		if w.Get(w.Admin+"/admin/requests"+query, &open); len(open.Requests) != n {
 			t.Errorf("%s: %d requests", query, len(open.Requests))
 		}

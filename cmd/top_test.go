@@ -218,7 +218,8 @@ func TestTopOnceIsOnePlainFrame(t *testing.T) {
 		t.Errorf("without a terminal: %v", err)
 	}
 	t.Setenv(adminclient.TokenVar, "wrong")
-	if out, err := command(t, "top", "--once", "--admin", w.Admin); !errors.Is(err, adminclient.ErrToken) || out != "" ||
+	if out, err := command(t, "top", "--once", "--admin", w.Admin); !errors.Is(err, adminclient.ErrToken) ||
+		out != "" ||
 		report(err, false) != exitFailed {
 		t.Errorf("a wrong token: %v\n%s", err, out)
 	}

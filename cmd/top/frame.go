@@ -13,7 +13,8 @@ const noteLasts = 10 * time.Second
 // Frame is what the terminal shows: at most Height lines of at most Width cells.
 func (m *Model) Frame() []string {
 	if m.Width < LeastWidth || m.Height < LeastHeight {
-		said := fmt.Sprintf("octet top needs %d x %d cells, here are %d x %d", LeastWidth, LeastHeight, m.Width, m.Height)
+		said := fmt.Sprintf("octet top needs %d x %d cells, here are %d x %d", LeastWidth, LeastHeight,
+			m.Width, m.Height)
 		return []string{ansi.Truncate(said, max(m.Width, 0), "")}[:min(1, max(m.Height, 0))]
 	}
 	lines := append([]string{m.top()}, m.banner())

@@ -31,12 +31,14 @@ func reading(specialists, replicas int, name func(sp, rep int) string) *Reading 
 	for i := range specialists {
 		sp := api.SpecialistState{Name: name(i, -1), Fallback: "systems", Total: 512 * replicas, Shadow: i,
 			Free: 300 * replicas, Used: 200 * replicas, Reserved: 12 * replicas, Cached: 250 * replicas,
-			Running: 40 + i, Waiting: 5 * i, Queue: []api.Queued{{Priority: 7, Waiting: i}, {Priority: -3, Waiting: 4 * i}},
-			Hits: api.HitAccuracy{All: 90, Part: 6, None: 4, Share: of(0.9)}}
+			Running: 40 + i, Waiting: 5 * i,
+			Queue: []api.Queued{{Priority: 7, Waiting: i}, {Priority: -3, Waiting: 4 * i}},
+			Hits:  api.HitAccuracy{All: 90, Part: 6, None: 4, Share: of(0.9)}}
 		for j := range replicas {
 			sp.Replicas = append(sp.Replicas, api.ReplicaState{Name: name(i, j), URL: "http://10.0.0.1:9001",
 				Engine: "vllm", Source: "config", Healthy: true, Draining: j == 1, Why: [2]string{"", "draining"}[j%2],
-				Breaker: "closed", Total: 512, Free: 300, Used: 200, Reserved: 12, Cached: 250, Running: 20, InFlight: 21})
+				Breaker: "closed", Total: 512, Free: 300, Used: 200, Reserved: 12, Cached: 250, Running: 20,
+				InFlight: 21})
 		}
 		r.State.Specialists = append(r.State.Specialists, sp)
 		report := slo.Report{TTFT: slo.Latency{P50: of(84.0), P95: of(212.5), P99: of(1432.0), Samples: 99},
@@ -96,11 +98,13 @@ func TestFramesAreAsTheyWere(t *testing.T) {
 		"decisions":    shown(80, 24, append(append([]any{polled(r)}, keys("4")...), events...)...),
 		"help":         shown(80, 24, append([]any{polled(r)}, keys("?")...)...),
 		"receipt-gone": shown(80, 24, polled(r), Fetched{ID: "x", Failure: "no receipt of that id is kept"}),
-		"receipt":      shown(80, 24, polled(r), Fetched{ID: "r-1", Lines: []string{"receipt  r-1", "result   status 200"}}),
-		"away": shown(80, 24, polled(r), Polled{Failure: "no admin listener answers at http://127.0.0.1:8081: connection " +
-			"refused", Now: began.Add(5 * time.Second)}, Ticked{began.Add(12 * time.Second)}),
+		"receipt": shown(80, 24, polled(r), Fetched{ID: "r-1",
+			Lines: []string{"receipt  r-1", "result   status 200"}}),
+		"away": shown(80, 24, polled(r), Polled{Failure: "no admin listener answers at http://127.0.0.1:8081: " +
+			"connection refused", Now: began.Add(5 * time.Second)}, Ticked{began.Add(12 * time.Second)}),
 		"restarted": shown(80, 24, polled(r), Polled{Failure: "no", Now: began.Add(time.Second)}, polled(&again)),
-		"nothing":   shown(80, 24, Polled{Failure: "http://127.0.0.1:8081 wants a token: set OCTET_ADMIN_TOKEN", Now: began}),
+		"nothing": shown(80, 24, Polled{Failure: "http://127.0.0.1:8081 wants a token: set OCTET_ADMIN_TOKEN",
+			Now: began}),
 	} {
 		golden(t, name, ansi.Strip(strings.Join(m.Frame(), "\n"))+"\n")
 	}
@@ -130,7 +134,8 @@ func TestAFrameIsNeverLargerThanTheTerminal(t *testing.T) {
 	name := func(sp, rep int) string { return fmt.Sprintf("%s%d.%d", long, sp, rep) }
 	most, some := reading(8, 256, name), reading(8, 8, name)
 	for _, size := range [][2]int{{0, 0}, {1, 1}, {60, 12}, {80, 24}, {500, 60}} {
-		for _, pressed := range [][]string{{"1"}, {"2", "end", "d"}, {"2", "s", "s", "S", "pgdown"}, {"3", "down"}, {"4"},
+		for _, pressed := range [][]string{{"1"}, {"2", "end", "d"}, {"2", "s", "s", "S", "pgdown"}, {"3", "down"},
+			{"4"},
 			{"?", "end"}, {"/", "漢", "x"}, {"1", "enter"}} {
 			r := some
 			if size[0] == 80 {

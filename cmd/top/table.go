@@ -51,7 +51,9 @@ func (t *table) keep(text string) {
 		return
 	}
 	t.rows = slices.DeleteFunc(t.rows, func(r row) bool {
-		return !slices.ContainsFunc(r.cells, func(c cell) bool { return strings.Contains(strings.ToLower(c.text), text) })
+		return !slices.ContainsFunc(r.cells, func(c cell) bool {
+			return strings.Contains(strings.ToLower(c.text), text)
+		})
 	})
 }
 

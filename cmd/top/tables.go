@@ -114,7 +114,8 @@ func specialistDetail(s *api.SpecialistState, r *slo.Report, b *slo.BreakerState
 		}
 	}
 	return []string{
-		fmt.Sprintf("queue    %s  shadows %d  giving way %d  load %s%s", queue(s.Queue), s.Shadow, s.Preempting, load(l),
+		fmt.Sprintf("queue    %s  shadows %d  giving way %d  load %s%s", queue(s.Queue), s.Shadow, s.Preempting,
+			load(l),
 			pressure(l)),
 		pool{s.Total, s.Used, s.Reserved, s.Cached, s.Free}.detail(),
 		fmt.Sprintf("%s; %d/%d tokens", hits(&s.Hits), s.Totals.Cached, s.Totals.Prompt),
@@ -173,7 +174,8 @@ func (m *Model) replicas() *table {
 			blocks, state := pool{r.Total, r.Used, r.Reserved, r.Cached, r.Free}, standing(r)
 			t.rows = append(t.rows, row{key: r.Name, cells: []cell{word(clean(r.Name)), word(clean(s.Name)),
 				word(state).as(bad, state != "up").as(warn, state == "draining"), count(r.Running),
-				count(r.Waiting), blocks.cell(), share(r.Hits.Share), word(orDash(r.Breaker)).as(bad, r.Breaker != "closed"),
+				count(r.Waiting), blocks.cell(), share(r.Hits.Share),
+				word(orDash(r.Breaker)).as(bad, r.Breaker != "closed"),
 				count(r.Shadow), count(r.InFlight), count(r.Preempting), word(clean(r.Engine)), word(clean(r.Source)),
 				word(queue(r.Queue))},
 				detail: func() []string { return replicaDetail(s, r) }})
@@ -220,9 +222,12 @@ func (m *Model) requests() *table {
 			detail: func() []string {
 				return []string{
 					fmt.Sprintf("request  %s of %s", clean(r.ID), orDash(r.Tenant)),
-					fmt.Sprintf("at       %s of %s, adapter %s", clean(r.Replica), clean(r.Specialist), orDash(r.Adapter)),
-					fmt.Sprintf("way      %s for %s, of it %s in the queue", clean(r.Stage), lasting(age), lasting(queued)),
-					fmt.Sprintf("tokens   %d of the prompt, %d of the answer; %d blocks", r.Prompt, r.Completion, r.Blocks),
+					fmt.Sprintf("at       %s of %s, adapter %s", clean(r.Replica), clean(r.Specialist),
+						orDash(r.Adapter)),
+					fmt.Sprintf("way      %s for %s, of it %s in the queue", clean(r.Stage), lasting(age),
+						lasting(queued)),
+					fmt.Sprintf("tokens   %d of the prompt, %d of the answer; %d blocks", r.Prompt, r.Completion,
+						r.Blocks),
 					"receipt  enter opens it once the request has ended",
 				}
 			}})
@@ -257,7 +262,8 @@ func decisionRow(e *live.Event) row {
 				fmt.Sprintf("asked    model %s, intent %s, priority %d", clean(e.Model), orDash(e.Intent), e.Priority),
 				fmt.Sprintf("went     to %s by %s, shadow %s, %d attempts", clean(e.Specialist), clean(e.RoutedBy),
 					orDash(e.Shadow), e.Attempts),
-				fmt.Sprintf("hit      %d tokens predicted, %s delivered, of %d; %d of the answer", e.Predicted, delivered,
+				fmt.Sprintf("hit      %d tokens predicted, %s delivered, of %d; %d of the answer", e.Predicted,
+					delivered,
 					e.Prompt, e.Completion),
 				fmt.Sprintf("ended    %s, status %d", clean(e.Outcome), e.Status),
 			}

@@ -23,7 +23,8 @@ func TestAGateTellsItsEldestRequests(t *testing.T) {
 		time.Sleep(time.Second)
 		fourth := waits(t, g, Request{ID: "fourth", PromptTokens: 7, MaxNew: 6, Priority: 5})
 		want := []Held{
-			{ID: "second", Priority: -101, Stage: StageAnswering, Arrived: began.Add(-time.Minute), Prompt: 10, Blocks: 1},
+			{ID: "second", Priority: -101, Stage: StageAnswering, Arrived: began.Add(-time.Minute), Prompt: 10,
+				Blocks: 1},
 			{ID: "first", Tenant: "acme", Adapter: "v2", Stage: StagePrefilling, Arrived: began, Prompt: 40, Blocks: 3},
 			{ID: "third", Priority: 3, Stage: StageWaiting, Arrived: began.Add(time.Second), Waited: time.Second,
 				Prompt: 7},
