@@ -149,7 +149,8 @@ func (s *Server) Run(ctx context.Context, data, admin net.Listener) error {
 	defer s.shadows.Close()
 	s.shadows.Run(func() time.Duration { return s.Runtime().Shadow.TallyInterval })
 	cfg := s.frontConfig()
-	f := &fronts{cfg: cfg, data: front.Data(cfg, s.DataHandler()), admin: front.Admin(cfg, s.AdminHandler())}
+	f := &fronts{cfg: cfg, data: front.Data(cfg, s.DataHandler()), admin: front.Admin(cfg, s.AdminHandler()),
+		set: [2]int{cfg.Limits.Connections, cfg.Limits.PerAddress}}
 	s.fronts.Store(f)
 	f.bound(&s.runtime.Load().Limits) // they may have changed meanwhile
 	l := &front.Listeners{Data: f.data, Admin: f.admin, Log: s.log}

@@ -15,7 +15,7 @@ type stream struct {
 	late *time.Timer // nil before the first write with a deadline
 
 	mu   sync.Mutex
-	ends time.Time // of the write at hand; zero without one; guarded by mu: while it is set the handler has not returned
+	ends time.Time // of the write at hand, while the handler has not returned; zero without one; guarded by mu
 }
 
 var _ Conn = (*stream)(nil)
