@@ -59,8 +59,8 @@ func eachCertificate(cfg *config.Config, see func(key string, f certs.Files)) {
 // Exposures returns what of a configuration that can be served is open to others, or soon of no use; one a line.
 func Exposures(cfg *config.Config, now time.Time) (all []string) {
 	if cfg.AnonymousExposed() {
-		all = append(all, fmt.Sprintf("listen.data: on %s any client is served without a key: set auth.anonymous: false"+
-			", or listen.tls.client_ca", cfg.Listen.Data))
+		all = append(all, fmt.Sprintf("listen.data: on %s any client is served without a key: "+
+			"set auth.anonymous: false, or listen.tls.client_ca", cfg.Listen.Data))
 	}
 	if cfg.Exposed() && cfg.Listen.TLS == nil {
 		all = append(all, fmt.Sprintf("listen.data: on %s keys and prompts go over the network as they are: "+
@@ -68,7 +68,8 @@ func Exposures(cfg *config.Config, now time.Time) (all []string) {
 	}
 	eachCertificate(cfg, func(key string, f certs.Files) {
 		if h, err := certs.Read(f); err == nil && h.Expired(now) {
-			all = append(all, fmt.Sprintf("%s.cert: %s has expired on %s", key, f.Cert, h.Expires.Format(time.DateOnly)))
+			all = append(all, fmt.Sprintf("%s.cert: %s has expired on %s", key, f.Cert,
+				h.Expires.Format(time.DateOnly)))
 		}
 	})
 	return all

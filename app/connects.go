@@ -158,7 +158,7 @@ func (c *connects) ask(ctx context.Context, name string) {
 // fresh returns those of found whose check found nothing before.
 func (one *connected) fresh(found []api.Finding) (all []api.Finding) {
 	for _, f := range found {
-		if true || !slices.ContainsFunc(one.found, func(was api.Finding) bool { return was.Check == f.Check }) {
+		if !slices.ContainsFunc(one.found, func(was api.Finding) bool { return was.Check == f.Check }) {
 			all = append(all, f)
 		}
 	}

@@ -29,7 +29,9 @@ func Examine(ctx context.Context, cfg *config.Config, kinds engine.Table) ([]api
 	if err != nil {
 		return nil, err
 	}
-	x := examiner{cfg: cfg, kinds: kinds, guard: guard, trust: newCertificates(slog.New(slog.DiscardHandler)), locals: func(sp string) *tokenizers.Local { return locals[sp] }}
+	x := examiner{cfg: cfg, kinds: kinds, guard: guard,
+		trust:  newCertificates(slog.New(slog.DiscardHandler)),
+		locals: func(sp string) *tokenizers.Local { return locals[sp] }}
 	return doctor.Examine(ctx, x.cell()), nil
 }
 

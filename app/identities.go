@@ -37,9 +37,9 @@ type identities struct {
 }
 
 func newIdentities(a *App, via string) *identities {
-	return &identities{log: a.Log, dial: a.Dial, kinds: a.Source.Engines, via: via, guard: a.guard, trust: a.certificates,
-		weights: a.revisions,
-		known:   map[origin]openai.Identity{}, asked: map[origin]bool{}, warned: map[origin]bool{}}
+	return &identities{log: a.Log, dial: a.Dial, kinds: a.Source.Engines, via: via, guard: a.guard,
+		trust: a.certificates, weights: a.revisions,
+		known: map[origin]openai.Identity{}, asked: map[origin]bool{}, warned: map[origin]bool{}}
 }
 
 // of returns what the engine told last; false if it never did.

@@ -33,7 +33,8 @@ var rotatedWorld = `
 auth:
   anonymous: false
   tenants:
-    - {name: acme, keys: [{sha256: ` + shaOf("old") + `, expires: 2000-01-01T00:00:10Z}, {sha256: ` + shaOf("new") + `}]}
+    - {name: acme, keys: [{sha256: ` + shaOf("old") + `, expires: 2000-01-01T00:00:10Z}, {sha256: ` +
+	shaOf("new") + `}]}
 specialists:
   - name: debug
     tokenizer: builtin

@@ -93,7 +93,8 @@ func TestARequestPaysBeforeItIsHeld(t *testing.T) {
 			}
 			b.Serve(meteredSleeper, hold)
 			time.Sleep(3 * time.Second)
-			acme, err := b.App.Server().Runtime().Tenants.ByAuthorization(context.Background(), "Bearer "+key, time.Now())
+			acme, err := b.App.Server().Runtime().Tenants.ByAuthorization(context.Background(), "Bearer "+key,
+				time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

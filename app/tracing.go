@@ -26,7 +26,8 @@ func newTracing(log *slog.Logger, b Build) *tracing {
 	return &tracing{log: log, version: cmp.Or(b.Version, "dev")}
 }
 
-// exporterOf returns the Exporter of a configuration, which is the one in force if that would be the same; nil for none.
+// exporterOf returns the Exporter of a configuration, which is the one in force if that would be the same; nil for
+// none.
 func (t *tracing) exporterOf(c *config.Tracing) (*otlp.Exporter, error) {
 	if c.OTLP == "" {
 		return nil, nil //nolint:nilnil // no traces are what the configuration asks for

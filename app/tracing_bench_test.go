@@ -21,7 +21,8 @@ func BenchmarkTraced(b *testing.B) {
 			if sample != "off" {
 				file += fmt.Sprintf("tracing: {otlp: %q, sample: %s, per_second: 100000}\n", receiver.URL, sample)
 			}
-			benchRequests(b, benchHandler(b, file, benchEngine{}), "/v1/chat/completions", benchBody(1<<10, false), false)
+			benchRequests(b, benchHandler(b, file, benchEngine{}), "/v1/chat/completions", benchBody(1<<10, false),
+				false)
 		})
 	}
 }

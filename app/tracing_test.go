@@ -186,7 +186,8 @@ func tracedChat(stream bool) string {
 		unsaidWords)
 }
 
-// A request has one trace, whose id is its receipt's, with its parts; its engine is told the span of the question to it.
+// A request has one trace, whose id is its receipt's, with its parts; its engine is told the span of the question to
+// it.
 func TestARequestHasOneTrace(t *testing.T) {
 	w, c := newTraced(t, "tracing.headers.X-Team=infra", "tracing.service_name=gw")
 	for _, stream := range []bool{false, true} {
@@ -273,7 +274,8 @@ func TestWhatFailsOrIsExplainedIsTraced(t *testing.T) {
 		t.Errorf("an explained request: the engine was sent %q; %v", heard, tr.whole)
 	}
 
-	resp, _ = w.Post("/v1/chat/completions", `{"model":"debug","max_tokens":9000,"messages":[{"role":"user","content":"x"}]}`)
+	resp, _ = w.Post("/v1/chat/completions",
+		`{"model":"debug","max_tokens":9000,"messages":[{"role":"user","content":"x"}]}`)
 	tr = c.await(t, receiptOf(w, resp.Header).TraceID)
 	hasAttrs(t, tr.whole, "http.response.status_code", "400", "error.type", "context_length_exceeded",
 		"octet.specialist", "debug")

@@ -14,9 +14,9 @@ func adaptCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "adapt litellm|epp|sglang FILE",
 		Short: "Another router's configuration as one of ours, with a line for each thing that has no counterpart",
-		Long: "The configuration goes to standard output, and a line for each thing that has no counterpart to standard\n" +
-			"error. FILE is a config.yaml of LiteLLM's proxy, an EndpointPickerConfig, or the command line of SGLang's\n" +
-			"router, as a shell has it or as YAML; \"-\" is standard input.",
+		Long: "The configuration goes to standard output, and a line for each thing that has no counterpart to " +
+			"standard\nerror. FILE is a config.yaml of LiteLLM's proxy, an EndpointPickerConfig, or the command line " +
+			"of SGLang's\nrouter, as a shell has it or as YAML; \"-\" is standard input.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return usageError{fmt.Errorf("litellm, epp or sglang, and one FILE are needed, %d given", len(args))}

@@ -82,8 +82,8 @@ func Root() *cobra.Command {
 	}
 	root.AddCommand(serveCommand(), healthCommand())
 	root.AddCommand(demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(),
-		doctorCommand(), drainCommand(), knobCommand(), topCommand(), replayCommand(), trainCommand(), evaluateCommand(),
-		calibrateCommand(), adaptCommand())
+		doctorCommand(), drainCommand(), knobCommand(), topCommand(), replayCommand(), trainCommand(),
+		evaluateCommand(), calibrateCommand(), adaptCommand())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	return root
 }

@@ -76,7 +76,8 @@ func (c *Config) AnonymousExposed() bool {
 	return c.Exposed() && c.Auth.Anonymous && !certified
 }
 
-// checkReplicaTLS notes half a pair, and TLS for a URL that does not speak it. Nothing is told of the URL of a template.
+// checkReplicaTLS notes half a pair, and TLS for a URL that does not speak it. Nothing is told of the URL of a
+// template.
 func checkReplicaTLS(rep *Replica, path string, r *report) {
 	t := rep.TLS
 	if t == nil {

@@ -21,7 +21,8 @@ type Registration struct {
 	Specialist string `yaml:"specialist" required:"true" form:"name"`
 	// How long it stays unless it is registered again; fleet.discovery.lease if it is not given.
 	TTL time.Duration `yaml:"ttl" default:"0s" range:"0s..24h"`
-	// As in a file, but for ${NAME} and tls: nothing is read from the environment or from files. The template's tls holds.
+	// As in a file, but for ${NAME} and tls: nothing is read from the environment or from files. The template's tls
+	// holds.
 	Replica Replica `yaml:",inline" except:"tls"`
 }
 

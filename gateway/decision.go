@@ -124,8 +124,8 @@ func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 	}
 }
 
-// chargeHeld asks the tenant's rate and budget for a request before that is held, by the length of its text: its prompt is counted
-// where it is routed. It is asked once, and what is not used is given back at the end.
+// chargeHeld asks the tenant's rate and budget for a request before that is held, by the length of its text: its prompt
+// is counted where it is routed. It is asked once, and what is not used is given back at the end.
 func (x *exchange) chargeHeld(err error) error {
 	if !x.dispatch.MayBeHeld(err) || !x.request.Tenant.Metered() {
 		return nil

@@ -112,8 +112,8 @@ func resultOf(a *answer, d *dispatch.Dispatch, relay *stream.Relay, total time.D
 	return r
 }
 
-// costOf is the tokens that a request took of its tenant's rate and budget: by the engine's usage, where it came, else as far as
-// is known here. A request that no engine took up costs nothing.
+// costOf is the tokens that a request took of its tenant's rate and budget: by the engine's usage, where it came, else
+// as far as is known here. A request that no engine took up costs nothing.
 func costOf(d *dispatch.Dispatch, relay *stream.Relay) int {
 	usage := relay.Usage()
 	switch {

@@ -32,8 +32,9 @@ func (f *Fabric) tellDoubts(told doubts, now time.Time) {
 			f.tellDoubt(name, r.Host)
 		case was && !partly:
 			delete(told, name)
-			f.log.Info("index: the replica is exact again", "replica", name, "after", now.Sub(d.since).Round(watchEvery),
-				"blocks", f.index.Host(r.Host).Blocks, "known", share(f.beliefs.Known(r.Host)))
+			f.log.Info("index: the replica is exact again", "replica", name, "after",
+				now.Sub(d.since).Round(watchEvery), "blocks", f.index.Host(r.Host).Blocks,
+				"known", share(f.beliefs.Known(r.Host)))
 		}
 	}
 }

@@ -66,8 +66,8 @@ func (c *cell) weightsOf(replica string) string {
 	return newWeights
 }
 
-// judgedAnew returns true if verdicts on an answer count: it was asked for since the newest weights are known, which have
-// given all of it.
+// judgedAnew returns true if verdicts on an answer count: it was asked for since the newest weights are known, which
+// have given all of it.
 func (c *cell) judgedAnew(a *answer) bool {
 	return !c.has("revision") || a.receipt == nil || a.specialist() != c.lead ||
 		!a.at.Before(c.updated) && a.receipt.Revision() == newWeights

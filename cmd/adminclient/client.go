@@ -34,9 +34,9 @@ type Client struct {
 	http  *http.Client
 }
 
-// New returns a client of the admin listener at an address: host:port, or a URL with http or https. secure is nil for the
-// system's authorities; with it an address without a scheme is https. It dials nothing; ErrAddress is of an address that
-// cannot be one.
+// New returns a client of the admin listener at an address: host:port, or a URL with http or https. secure is nil for
+// the system's authorities; with it an address without a scheme is https. It dials nothing; ErrAddress is of an address
+// that cannot be one.
 func New(address, token string, secure *tls.Config) (*Client, error) {
 	text := URLOf(address, secure)
 	base, err := url.Parse(text)

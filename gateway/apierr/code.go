@@ -37,8 +37,8 @@ const (
 	// A part of a message is neither text nor an image, or is an image and the specialist takes text only. Cure:
 	// Send text, or ask a model that takes images.
 	UnsupportedContent Code = "unsupported_content"
-	// There is no key, or none that is known, or it has expired, or a token is not accepted or names no declared tenant;
-	// on the admin listener: not its token. Cure: Send Authorization: Bearer KEY, or X-Api-Key.
+	// There is no key, or none that is known, or it has expired, or a token is not accepted or names no declared
+	// tenant; on the admin listener: not its token. Cure: Send Authorization: Bearer KEY, or X-Api-Key.
 	InvalidAPIKey Code = "invalid_api_key"
 	// The key may not do this: the model, X-Octet-Replica, verdicts, or a page of another site. Cure: Use a key that
 	// may, or have the operator permit it.

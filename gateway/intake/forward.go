@@ -13,8 +13,8 @@ const (
 	traceState  = "Tracestate"
 )
 
-// TraceContext returns the client's trace context as it came, and has engines be sent another than that: the caller's. It
-// returns "" if there is none, or more than one. It is called before ReadHead.
+// TraceContext returns the client's trace context as it came, and has engines be sent another than that: the caller's.
+// It returns "" if there is none, or more than one. It is called before ReadHead.
 func (q *Request) TraceContext() (parent, state string) {
 	q.traced = true
 	h, parents := &q.headers, 0

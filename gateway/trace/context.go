@@ -58,8 +58,9 @@ func (id ID) String() string {
 	return string(b[:])
 }
 
-// Parse reads a traceparent and a tracestate. It returns false if there is no valid traceparent: then neither counts, as
-// W3C's recommendation says. A later version is read as far as this one goes. A tracestate that is not valid is dropped.
+// Parse reads a traceparent and a tracestate. It returns false if there is no valid traceparent: then neither counts,
+// as W3C's recommendation says. A later version is read as far as this one goes. A tracestate that is not valid is
+// dropped.
 func Parse(parent, state string) (c Context, ok bool) {
 	if len(parent) < wholeSize || parent[traceAt-1] != '-' || parent[spanAt-1] != '-' || parent[flagsAt-1] != '-' {
 		return Context{}, false

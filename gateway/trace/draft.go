@@ -104,7 +104,8 @@ func (d *Draft) Queued(began, ended time.Duration, err error) {
 	d.from = ended
 }
 
-// Ask notes that the engine whose turn it is is asked, and returns the traceparent that it is sent; "" from a nil Draft.
+// Ask notes that the engine whose turn it is is asked, and returns the traceparent that it is sent; "" from a nil
+// Draft.
 func (d *Draft) Ask() string {
 	if d == nil {
 		return ""
@@ -117,8 +118,8 @@ func (d *Draft) Ask() string {
 // Clock tells the time since the request's arrival.
 type Clock interface{ Since() time.Duration }
 
-// AskBeside notes that another engine is asked at the same time, for a turn before. It ends with the turn of now, or when
-// it is asked again.
+// AskBeside notes that another engine is asked at the same time, for a turn before. It ends with the turn of now, or
+// when it is asked again.
 func (d *Draft) AskBeside(turn int, now Clock) string {
 	if d == nil {
 		return ""

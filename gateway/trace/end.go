@@ -50,8 +50,8 @@ func (e *Ending) Fault() string {
 // clientGone is the fault of an answer that its client did not wait for.
 const clientGone = "client_gone"
 
-// End ends the trace of a request: it goes to the sink if the request was sampled, or has failed. It returns the id of a
-// trace that goes there, else "".
+// End ends the trace of a request: it goes to the sink if the request was sampled, or has failed. It returns the id of
+// a trace that goes there, else "".
 func (d *Draft) End(e *Ending) string {
 	if d == nil {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"octet/gateway/receipt"
 )
 
-// Shadow begins the trace of a copy of the request, which is a trace of its own, with the id that is made for it: each is
-// linked to the other. It returns nil from a nil Draft, and for a request that is not sampled.
+// Shadow begins the trace of a copy of the request, which is a trace of its own, with the id that is made for it: each
+// is linked to the other. It returns nil from a nil Draft, and for a request that is not sampled.
 func (d *Draft) Shadow(id func() string) *Draft {
 	if d == nil || !d.Sampled() {
 		return nil

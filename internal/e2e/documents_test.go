@@ -47,7 +47,9 @@ var fenced = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 const twoEngines = `
 octet engine --listen 127.0.0.1:8000 --model MODEL --name coder-0 --step 1ms EVENTS0 &
 octet engine --listen 127.0.0.1:8001 --model MODEL --name coder-1 --step 1ms EVENTS1 &
-for port in 8000 8001; do curl -s -o /dev/null --retry 60 --retry-connrefused --retry-delay 1 127.0.0.1:$port/health; done
+for port in 8000 8001; do
+	curl -s -o /dev/null --retry 60 --retry-connrefused --retry-delay 1 127.0.0.1:$port/health
+done
 `
 
 // Issue 23: what the first pages tell a stranger to type works as it stands.
@@ -104,7 +106,8 @@ func runScript(t *testing.T, script string) {
 	c.Env = append(os.Environ(), inNamespace+"="+file, "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
 	var out bytes.Buffer
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &out, 10*time.Second
-	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID,
+	c.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}}
 	if err := c.Start(); err != nil {

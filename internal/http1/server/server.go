@@ -19,8 +19,8 @@ import (
 // Supported says whether this system lets one goroutine learn of every client that leaves.
 const Supported = poll.Supported
 
-// Server serves HTTP/1.1. Its fields must not change once Serve is called, but by Bound; a zero timeout or limit means no
-// limit.
+// Server serves HTTP/1.1. Its fields must not change once Serve is called, but by Bound; a zero timeout or limit means
+// no limit.
 type Server struct {
 	Handler     http.Handler
 	BaseContext context.Context // of all requests; nil means Background
