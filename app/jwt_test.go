@@ -86,7 +86,7 @@ func TestATokenNamesItsTenant(t *testing.T) {
 	if status := w.Get(w.Data+"/v1/receipts/"+resp.Header.Get("X-Receipt-Id"), nil); status != http.StatusOK {
 		t.Errorf("its receipt: status %d", status)
 	}
-	resp, body := w.Post("/v1/chat/completions", hello, "X-Priority", "6")
+	resp, body = w.Post("/v1/chat/completions", hello, "X-Priority", "6")
 	if codeOf(t, body) != "priority_not_allowed" {
 		t.Errorf("status %d: %s", resp.StatusCode, body)
 	}

@@ -72,42 +72,12 @@ func (s *Server) AdminHandler() http.Handler { return front.Certain(s.operators(
 
 func (s *Server) operators() *gin.Engine {
 	e, o := api.NewEngine(s.refuse), &s.options
-	state := &api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation,
-		Finder: o.Finder, Started: s.started, Doctor: o.Examine != nil}
-	registrations := api.Registrations{Refuse: s.refuse, Finder: o.Finder}
-	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
-	replicas := api.Replicas{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
-	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
-	requests := api.Requests{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
-	knobs := api.Knobs{Refuse: s.refuse, Knobs: s.knobs, Now: s.now, Log: s.log}
-	reload := api.Reload{Refuse: s.refuse, Current: s.Runtime, Reload: o.Reload, Finder: o.Finder}
-	doctor := api.Doctor{Refuse: s.refuse, Examine: o.Examine, Connects: o.Connects}
-	decisions := api.Decisions{Refuse: s.refuse, Live: s.live}
-	calibration := api.Calibration{Refuse: s.refuse, Of: o.Calibrated}
 	page := gin.WrapH(ui.Handler())
 	e.GET("/ui/*file", page) // without the token, which it asks for: there is nothing in it
 	e.HEAD("/ui/*file", page)
 	e.Use(api.Operator{Refuse: s.refuse, Token: o.AdminToken, Hosts: o.AdminHosts}.Handle)
-	e.GET("/admin/state", state.Handle)
-	e.GET("/admin/requests", requests.Handle)
-	e.GET("/admin/index", caches.Handle)
-	e.GET("/admin/index/snapshot", caches.Snapshot)
-	e.GET("/admin/doctor", doctor.Handle)
-	e.GET("/admin/findings", doctor.Findings)
-	e.GET("/admin/breakers", replicas.Breakers)
-	e.GET("/admin/slo", state.SLOs)
-	e.GET("/admin/decisions", decisions.Handle)
-	e.GET("/admin/calibration", calibration.Handle)
-	e.POST("/admin/route", func(c *gin.Context) { s.explainToOperators(c.Writer, c.Request) })
-	e.GET("/admin/receipts/:id", receipts.Any)
-	e.GET("/admin/knobs", knobs.List)
-	e.PUT("/admin/knobs/:name", knobs.Set)
-	e.DELETE("/admin/knobs/:name", knobs.Clear)
-	e.POST("/admin/reload", reload.Handle)
-	e.POST("/admin/replicas", registrations.Register)
-	e.DELETE("/admin/replicas/:replica", registrations.Deregister)
-	e.POST("/admin/drain/:replica", replicas.Drain)
-	e.DELETE("/admin/drain/:replica", replicas.Undrain)
+	s.views(e)
+	s.orders(e)
 	bounded := s.metrics.Bounded(func() int { return s.runtime.Load().Limits.Series })
 	e.GET("/metrics", gin.WrapH(promhttp.HandlerFor(bounded, promhttp.HandlerOpts{})))
 	e.GET("/livez", api.Alive)
@@ -116,6 +86,48 @@ func (s *Server) operators() *gin.Engine {
 		api.Profiles(e)
 	}
 	return e
+}
+
+// views adds the routes that change nothing.
+func (s *Server) views(e *gin.Engine) {
+	o := &s.options
+	state := &api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation,
+		Finder: o.Finder, Started: s.started, Doctor: o.Examine != nil}
+	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
+	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
+	requests := api.Requests{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
+	doctor := api.Doctor{Refuse: s.refuse, Examine: o.Examine, Connects: o.Connects}
+	decisions := api.Decisions{Refuse: s.refuse, Live: s.live}
+	calibration := api.Calibration{Refuse: s.refuse, Of: o.Calibrated}
+	e.GET("/admin/state", state.Handle)
+	e.GET("/admin/requests", requests.Handle)
+	e.GET("/admin/index", caches.Handle)
+	e.GET("/admin/index/snapshot", caches.Snapshot)
+	e.GET("/admin/doctor", doctor.Handle)
+	e.GET("/admin/findings", doctor.Findings)
+	e.GET("/admin/slo", state.SLOs)
+	e.GET("/admin/decisions", decisions.Handle)
+	e.GET("/admin/calibration", calibration.Handle)
+	e.POST("/admin/route", func(c *gin.Context) { s.explainToOperators(c.Writer, c.Request) })
+	e.GET("/admin/receipts/:id", receipts.Any)
+}
+
+// orders adds the routes by which operators change what is in force, and see it.
+func (s *Server) orders(e *gin.Engine) {
+	o := &s.options
+	registrations := api.Registrations{Refuse: s.refuse, Finder: o.Finder}
+	replicas := api.Replicas{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
+	knobs := api.Knobs{Refuse: s.refuse, Knobs: s.knobs, Now: s.now, Log: s.log}
+	reload := api.Reload{Refuse: s.refuse, Current: s.Runtime, Reload: o.Reload, Finder: o.Finder}
+	e.GET("/admin/breakers", replicas.Breakers)
+	e.GET("/admin/knobs", knobs.List)
+	e.PUT("/admin/knobs/:name", knobs.Set)
+	e.DELETE("/admin/knobs/:name", knobs.Clear)
+	e.POST("/admin/reload", reload.Handle)
+	e.POST("/admin/replicas", registrations.Register)
+	e.DELETE("/admin/replicas/:replica", registrations.Deregister)
+	e.POST("/admin/drain/:replica", replicas.Drain)
+	e.DELETE("/admin/drain/:replica", replicas.Undrain)
 }
 
 // readiness answers /readyz, on both listeners.

@@ -143,6 +143,7 @@ func (r *reader) merge(v *value, source *yaml.Node, depth int) {
 		for _, each := range source.Content {
 			r.merge(v, each, depth+1)
 		}
+	default: // a scalar brings nothing in
 	}
 }
 

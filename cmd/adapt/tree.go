@@ -81,14 +81,6 @@ func (v *value) yes() bool { return strings.EqualFold(v.word(), "true") }
 
 func (v *value) null() bool { return v.kind == yaml.ScalarNode && v.tag == "!!null" }
 
-// at returns where a value stands; "" if it is not there.
-func (v *value) at() string {
-	if v == nil {
-		return ""
-	}
-	return v.path
-}
-
 // untaken calls visit with the topmost values that were not looked at. Empty ones say nothing, and are none.
 func (v *value) untaken(visit func(*value)) {
 	switch {

@@ -18,8 +18,9 @@ import (
 const (
 	DefaultURL = "127.0.0.1:8081"
 	TokenVar   = "OCTET_ADMIN_TOKEN" // the environment variable that has the token
-	// the environment variables that have the files of a TLS
-	CAVar, CertVar, KeyVar = "OCTET_ADMIN_CA", "OCTET_ADMIN_CERT", "OCTET_ADMIN_KEY"
+	CAVar      = "OCTET_ADMIN_CA"    // likewise the path of the authorities that it trusts
+	CertVar    = "OCTET_ADMIN_CERT"  // of its own certificate
+	KeyVar     = "OCTET_ADMIN_KEY"   // and of that one's key
 )
 
 const (

@@ -62,12 +62,8 @@ func (id ID) String() string {
 // as W3C's recommendation says. A later version is read as far as this one goes. A tracestate that is not valid is
 // dropped.
 func Parse(parent, state string) (c Context, ok bool) {
-	if len(parent) < wholeSize || parent[traceAt-1] != '-' || parent[spanAt-1] != '-' || parent[flagsAt-1] != '-' {
-		return Context{}, false
-	}
-	version, known := hex(parent[:2])
-	switch more := parent[wholeSize:]; {
-	case !known || version == 0xff, version == 0 && more != "", more != "" && more[0] != '-':
+	version, ok := versionOf(parent)
+	if !ok {
 		return Context{}, false
 	}
 	high, okHigh := hex(parent[traceAt : traceAt+16])
@@ -85,6 +81,16 @@ func Parse(parent, state string) (c Context, ok bool) {
 		c.State = strings.Clone(state)
 	}
 	return c, true
+}
+
+// versionOf returns the version of a traceparent, and whether its fields are where they should be.
+func versionOf(parent string) (version uint64, ok bool) {
+	if len(parent) < wholeSize || parent[traceAt-1] != '-' || parent[spanAt-1] != '-' || parent[flagsAt-1] != '-' {
+		return 0, false
+	}
+	version, known := hex(parent[:2])
+	more := parent[wholeSize:]
+	return version, known && version != 0xff && (more == "" || version != 0 && more[0] == '-')
 }
 
 // hex returns the number that lower-case hex digits are.
