@@ -151,7 +151,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 			code   apierr.Code
 		}{
 			{"limits.connections=2", 503, apierr.Overloaded},
-			{"limits.connections_per_address=2", 429, apierr.QuotaExceeded},
+			{"limits.connections_per_address=2", 503, apierr.Overloaded},
 		} {
 			t.Run(front+" "+c.limit, func(t *testing.T) {
 				w := newWorld(t, smallWorld, smallEngines(), "front="+front, c.limit)

@@ -60,7 +60,8 @@ func TestDeadlineMissesArePublishedPerSpecialist(t *testing.T) {
 		b.Serve(deadlineWorld)
 		time.Sleep(2 * time.Second)
 		const unary = `{"model":"debug","max_tokens":20,"messages":[{"role":"user","content":"x"}]}`
-		const stream = `{"model":"debug","max_tokens":20,"stream":true,"messages":[{"role":"user","content":"x"}]}`
+		// of several blocks, at whose ends the pace is measured
+		const stream = `{"model":"debug","max_tokens":60,"stream":true,"messages":[{"role":"user","content":"x"}]}`
 		fault := func(method, fault string) {
 			resp, err := b.Ask(t.Context(), method, "http://debug-0/admin/faults", fault)
 			if err != nil {
