@@ -163,7 +163,8 @@ func (b *Bubble) Dial(ctx context.Context, url string) (net.Conn, error) {
 func (b *Bubble) Config(yaml string, sets ...string) *config.Config {
 	b.T.Helper()
 	cfg, err := config.Parse("bubble.yaml", []byte(yaml), config.Options{Presets: plugins.Presets(),
-		Sets: append([]string{"events.nats.url=nats://127.0.0.1:1", "shadow.stream=", "admin.hosts[0]=admin"},
+		Sets: append([]string{"events.nats.url=nats://127.0.0.1:1", "shadow.stream=", "admin.hosts[0]=admin",
+			"fleet.examine=false"},
 			sets...)})
 	if err != nil {
 		b.T.Fatal(err)

@@ -112,7 +112,8 @@ func open(t testing.TB, wired bool, yaml string, engines []emulator.Config, sets
 
 // Sets returns the keys that every world has. One that is not wired has a source of events in name.
 func (w *World) Sets() []string {
-	all := []string{"listen.data=127.0.0.1:0", "listen.admin=127.0.0.1:0"}
+	// engines are asked by requests alone: what is counted is a test's own
+	all := []string{"listen.data=127.0.0.1:0", "listen.admin=127.0.0.1:0", "fleet.examine=false"}
 	if !w.wired {
 		all = append(all, "events.nats.url=nats://127.0.0.1:1")
 	}
