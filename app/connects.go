@@ -126,11 +126,15 @@ func (c *connects) ask(ctx context.Context, name string) {
 	c.mu.Lock()
 	c.keep(c.app.replicas.present())
 	one := c.all[name]
-	if one == nil || !listed {
+	if one == nil {
 		c.mu.Unlock()
 		return
 	}
 	one.queued = false
+	if !listed { // a later probe brings it again
+		c.mu.Unlock()
+		return
+	}
 	as, life := declared(&subject), one.life
 	if one.answered && reflect.DeepEqual(one.as, as) {
 		one.generation = generation

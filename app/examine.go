@@ -60,14 +60,11 @@ func (x examiner) cell() *doctor.Cell {
 
 // named is the replica of that name; false if the configuration has none.
 func (x examiner) named(replica string) (doctor.Subject, bool) {
-	for i := range x.cfg.Specialists {
-		for j := range x.cfg.Specialists[i].Replicas {
-			if x.cfg.Specialists[i].Replicas[j].Name == replica {
-				return x.subject(i, j), true
-			}
-		}
+	i, j, known := placeOf(x.cfg, replica)
+	if !known {
+		return doctor.Subject{}, false
 	}
-	return doctor.Subject{}, false
+	return x.subject(i, j), true
 }
 
 // subject is one replica of the configuration.

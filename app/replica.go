@@ -128,15 +128,23 @@ func loadOf(s scheduler.Stats, told *fleet.Reported) fleet.Load {
 
 // find returns a replica of the configuration and its specialist; nil if it has none of that name.
 func find(cfg *config.Config, replica string) (*config.Specialist, *config.Replica) {
+	i, j, known := placeOf(cfg, replica)
+	if !known {
+		return nil, nil
+	}
+	return &cfg.Specialists[i], &cfg.Specialists[i].Replicas[j]
+}
+
+// placeOf returns where a replica of the configuration stands: specialists[i].replicas[j].
+func placeOf(cfg *config.Config, replica string) (i, j int, known bool) {
 	for i := range cfg.Specialists {
-		sp := &cfg.Specialists[i]
-		for j := range sp.Replicas {
-			if sp.Replicas[j].Name == replica {
-				return sp, &sp.Replicas[j]
+		for j := range cfg.Specialists[i].Replicas {
+			if cfg.Specialists[i].Replicas[j].Name == replica {
+				return i, j, true
 			}
 		}
 	}
-	return nil, nil
+	return 0, 0, false
 }
 
 // publishes returns true if cache events of a replica can reach the gateway.

@@ -21,7 +21,7 @@ const inNamespace = "OCTET_DOCUMENT_SCRIPT"
 
 // runDocument brings the loopback device up and becomes the shell that runs a document's commands.
 func runDocument(script string) error {
-	s, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package bearer
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"octet/internal/certs"
 	"octet/internal/dialing"
 	"octet/internal/files"
 )
@@ -33,33 +33,18 @@ func sourceOf(c *Config) (source, error) {
 	if !strings.Contains(c.JWKS, "://") {
 		return &file{path: c.JWKS, most: c.JWKSBytes}, nil
 	}
-	roots, err := rootsOf(c.CA)
+	trusted, err := certs.Read(certs.Files{CA: c.CA})
 	if err != nil {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: c.Timeout, Control: dialing.Control}
 	transport := &http.Transport{
-		DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: trusted.Roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: c.Timeout, ResponseHeaderTimeout: c.Timeout, MaxResponseHeaderBytes: 64 << 10,
 		DisableCompression: true, DisableKeepAlives: true,
 	}
 	return &remote{url: c.JWKS, most: c.JWKSBytes, refresh: c.Refresh, client: &http.Client{Transport: transport,
 		CheckRedirect: func(r *http.Request, _ []*http.Request) error { return http.ErrUseLastResponse }}}, nil
-}
-
-func rootsOf(ca string) (*x509.CertPool, error) {
-	if ca == "" {
-		return nil, nil //nolint:nilnil // nil stands for the system's
-	}
-	text, err := os.ReadFile(ca)
-	if err != nil {
-		return nil, err
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("bearer: %s has no certificate", ca)
-	}
-	return roots, nil
 }
 
 // remote is a URL.
