@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -30,7 +31,7 @@ type certificates struct {
 type held struct {
 	source *certs.Source // nil while they were never good
 	failed string        // why it is nil, as it was logged
-	ended  bool          // that the certificate in force has expired was logged
+	ended  bool          // that the certificate in force has expired was logged; owned by look
 }
 
 func newCertificates(log *slog.Logger) *certificates {
@@ -105,25 +106,30 @@ func (c *certificates) client(t *config.ReplicaTLS) func() *tls.Config {
 // trust returns what is held of files, which are read if they are new.
 func (c *certificates) trust(f certs.Files) *held {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	h := c.trusted[f]
-	if h == nil {
+	h, known := c.trusted[f]
+	if !known {
 		h = &held{}
 		c.trusted[f] = h
+	}
+	c.mu.Unlock()
+	if !known {
 		c.open(f, h)
 	}
 	return h
 }
 
-// open tries to read files that were never good. Under mu.
+// open tries to read files that were never good.
 func (c *certificates) open(f certs.Files, h *held) {
 	source, err := certs.Open(f)
-	if err == nil {
-		h.source = source
-		return
+	failed := ""
+	if err != nil {
+		source, failed = nil, err.Error()
 	}
-	if h.failed != err.Error() {
-		h.failed = err.Error()
+	c.mu.Lock()
+	news := failed != h.failed
+	h.source, h.failed = source, failed
+	c.mu.Unlock()
+	if news && err != nil {
 		c.log.Error("certificates cannot be used, no replica with them is reached", "error", err)
 	}
 }
@@ -148,26 +154,32 @@ func (c *certificates) commit(replicas map[string]*replica) {
 	c.trusted = keep
 }
 
-// look reads all files again, and logs what changes.
+// look reads all files again, and logs what changes. One goroutine does. No file is read under the lock, for which new
+// connections wait.
 func (c *certificates) look(now time.Time) {
 	for key, h := range c.listeners {
-		c.lookAt(key, h, now)
+		c.lookAt(key, h, h.source, now)
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	for f, h := range c.trusted {
-		if h.source == nil {
+	sources := make(map[*held]*certs.Source, len(c.trusted))
+	trusted := maps.Clone(c.trusted)
+	for _, h := range trusted {
+		sources[h] = h.source
+	}
+	c.mu.Unlock()
+	for f, h := range trusted {
+		if source := sources[h]; source != nil {
+			c.lookAt("replicas[].tls", h, source, now)
+		} else {
 			c.open(f, h)
-			continue
 		}
-		c.lookAt("replicas[].tls", h, now)
 	}
 }
 
-// lookAt looks at the files of one use. One goroutine does.
-func (c *certificates) lookAt(use string, h *held, now time.Time) {
-	changed, err := h.source.Look(now)
-	f, expires := h.source.Files(), h.source.Held().Expires
+// lookAt looks at the files of one use.
+func (c *certificates) lookAt(use string, h *held, source *certs.Source, now time.Time) {
+	changed, err := source.Look(now)
+	f, expires := source.Files(), source.Held().Expires
 	log := c.log.With("use", use, "cert", f.Cert, "ca", f.CA)
 	switch changed {
 	case certs.Taken:
@@ -179,7 +191,7 @@ func (c *certificates) lookAt(use string, h *held, now time.Time) {
 		log.Error("certificates were not reloaded, the last good ones stay", "error", err, "expires", expires)
 	case certs.Same:
 	}
-	if h.source.Held().Expired(now) && !h.ended {
+	if source.Held().Expired(now) && !h.ended {
 		h.ended = true
 		log.Error("the certificate in force has expired", "expired", expires)
 	}
