@@ -305,9 +305,10 @@ func TestDoctorFindsAStreamThatLosesEvents(t *testing.T) {
 		"--retention=limits":        {Retention: jetstream.InterestPolicy},
 	} {
 		c.Name, c.Subjects = "OCTET_KV", []string{"octet.kv.>"}
-		if _, err := js.CreateStream(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		await.True(t, "the files of the stream before it are gone", func() bool {
+			_, err := js.CreateStream(t.Context(), c)
+			return err == nil
+		})
 		troubles, _ := doctored(t, specialist, events)
 		if len(troubles) != 1 || troubles[0].Check != "nats" || !strings.Contains(troubles[0].Cure, cure) {
 			t.Errorf("%s: %+v", cure, troubles)

@@ -191,6 +191,8 @@ func TestNoReplicaSpeaksForAnotherByAnyTransport(t *testing.T) {
 				}
 				say()
 			}
+			// what is in the index is counted a moment later
+			await.True(t, "all is counted", func() bool { return feed.Stats().Applied >= seq })
 			if st := x.Host(0); st.Blocks != int(seq) || st.Gaps != 0 || feed.Stats().Applied != seq {
 				t.Errorf("%+v, %+v", st, feed.Stats())
 			}
