@@ -35,6 +35,7 @@ type screen struct {
 	t     *testing.T
 	tty   *os.File
 	vt    *vt.SafeEmulator
+	read  chan struct{} // closed when all that the process wrote is on the screen
 	ended chan error
 }
 
@@ -47,10 +48,10 @@ func openTop(t *testing.T, admin string, env ...string) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &screen{t: t, tty: tty, vt: vt.NewSafeEmulator(80, 24), ended: make(chan error, 1)}
-	read := make(chan struct{})
+	s := &screen{t: t, tty: tty, vt: vt.NewSafeEmulator(80, 24), read: make(chan struct{}),
+		ended: make(chan error, 1)}
 	go func() { // until the process has ended
-		defer close(read)
+		defer close(s.read)
 		buf := make([]byte, 1<<16)
 		for {
 			n, err := tty.Read(buf)
@@ -74,7 +75,7 @@ func openTop(t *testing.T, admin string, env ...string) *screen {
 	go func() { s.ended <- c.Wait() }()
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
-		<-read
+		<-s.read
 		if c, ok := s.vt.InputPipe().(io.Closer); ok { // Close of an Emulator does not wait for its Read
 			_ = c.Close()
 		}
@@ -154,6 +155,7 @@ func TestTopInATerminal(t *testing.T) {
 	if err := <-s.ended; err != nil {
 		t.Errorf("it ended with %v", err)
 	}
+	<-s.read
 	if s.vt.IsAltScreen() {
 		t.Error("the terminal is left in the alternate screen")
 	}
