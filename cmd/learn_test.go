@@ -158,6 +158,7 @@ func TestCalibrationRecordsAreTrainedOnBesideOtherData(t *testing.T) {
 }
 
 func TestWhatCannotBeLearntFromIsATypedFault(t *testing.T) {
+	race.Skip(t)
 	dir := t.TempDir()
 	good, bare := wardStream(t, 100, true), wardStream(t, 100, false)
 	own := filepath.Join(dir, "own.octet")

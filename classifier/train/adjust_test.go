@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"octet/classifier/model"
+	"octet/internal/race"
 )
 
 // jargon are texts of an operator's own words, which the builtin model takes for something else, by label.
@@ -87,6 +88,7 @@ func TestAnAdjustedModelKnowsWhatItWasToldAndIsAsItWasElsewhere(t *testing.T) {
 // Labels that are chance teach nothing: the model stays as it is. That it could be less sure of what is wrong anyway is
 // no reason to change it.
 func TestChanceChangesNothing(t *testing.T) {
+	race.Skip(t)
 	b := base(t)
 	for seed := range uint64(5) {
 		noise := func(_ int, dice *rand.Rand) string { return b.Labels[dice.IntN(len(b.Labels))] }
