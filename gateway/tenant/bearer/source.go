@@ -39,7 +39,8 @@ func sourceOf(c *Config) (source, error) {
 	}
 	dialer := &net.Dialer{Timeout: c.Timeout, Control: dialing.Control}
 	transport := &http.Transport{
-		DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: trusted.Roots, MinVersion: tls.VersionTLS12},
+		DialContext:         dialer.DialContext,
+		TLSClientConfig:     &tls.Config{RootCAs: trusted.Roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: c.Timeout, ResponseHeaderTimeout: c.Timeout, MaxResponseHeaderBytes: 64 << 10,
 		DisableCompression: true, DisableKeepAlives: true,
 	}
