@@ -154,7 +154,7 @@ image-check: image ## runs the image's own files as 65532 with a root that canno
 	BUILDAH='$(BUILDAH)' IMAGE=$(IMAGE) deploy/image-check.sh
 
 proto: ## generate the event schema's Go code
-	cd tools/protogen && go run . ../.. routing/events/octetkv.proto routing/events/snapshot.proto
+	cd tools/protogen && go run . ../.. routing/events/octetkv.proto routing/events/snapshot.proto routing/peers/peers.proto
 
 clean: ## remove what was built
 	rm -rf .cache

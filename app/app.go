@@ -15,6 +15,7 @@ import (
 	"octet/app/collectors"
 	"octet/app/discovery"
 	"octet/app/fabric"
+	"octet/app/peering"
 	"octet/app/sleepers"
 	"octet/calibration/records"
 	"octet/config"
@@ -27,6 +28,7 @@ import (
 	"octet/kvpool"
 	"octet/routing/events"
 	"octet/routing/index"
+	"octet/routing/peers"
 	"octet/slo"
 	"octet/slo/verify"
 )
@@ -45,6 +47,8 @@ type Options struct {
 	RunProgram func(ctx context.Context, specialist string, argv []string) error
 	// Reloading is called as a reload begins, and what it returns as it ends; nil means neither.
 	Reloading func() (done func())
+	// Link is how gateways reach each other instead of the configured store; nil means that
+	Link peers.Link
 	// Finders are the kinds of sources that discover may ask for, instead of those that there are; nil means those
 	Finders []discovery.Kind
 }
@@ -73,6 +77,8 @@ type App struct {
 	watched     *watched
 	examined    *examination
 	connects    *connects
+	group       *peering.Group   // nil where this gateway is the only one
+	link        peers.Link       // its group's
 	examples    *records.Stream  // the calibration stream; nil without a sink
 	archive     *receipt.Archive // receipts.file; nil without one
 	tracing     *tracing
@@ -143,6 +149,9 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	if a.history, err = newHistory(a.Log, cfg); err != nil {
 		return err
 	}
+	if err = a.joinGroup(cfg); err != nil {
+		return err
+	}
 	a.revisions = newRevisions(a.history)
 	a.identities, a.watched = newIdentities(a, via), newWatched(cfg.Fleet)
 	if a.tenancy, err = newTenancy(a.Log, cfg); err != nil {
@@ -184,6 +193,9 @@ func (a *App) register() {
 	m.Register(collectors.Traces{Read: a.tracing.counts.Read})
 	if a.examples != nil {
 		m.Register(collectors.Records{Stream: a.examples})
+	}
+	if a.group != nil {
+		m.Register(collectors.Gateways{Read: a.group.Read})
 	}
 	m.Register(collectors.Findings{Read: a.connects.read})
 	if a.archive != nil {

@@ -87,7 +87,7 @@ func (f inForce) Stays(sp *config.Specialist, rep *config.Replica) bool {
 // Busy implements discovery.Fleet.
 func (f inForce) Busy(name string) bool {
 	r := f.all[name]
-	return r != nil && r.served.Fleet.InFlight() > 0
+	return r != nil && r.served.Fleet.Own().Running > 0
 }
 
 // mark has the replicas that are found no more take no new requests, and those that are found again take them. It needs

@@ -156,6 +156,7 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	a.history.probation.Declare(now, a.keepers.terms(g.cfg)...)
 	a.revisions.commit(g.cfg, now)
 	a.certificates.commit(g.replicas)
+	a.groupReplicas(g.replicas)
 	a.cfg, a.listed = g.cfg, g.listed
 	a.discovered.sources.Follow(g.listed)
 	a.mark(g.plan)
@@ -185,6 +186,10 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 	}
 	if a.verifier != nil {
 		o.Verifier, o.Verifies = a.verifier, cfg.Outcomes.Verifier.Kind
+	}
+	if a.group != nil {
+		o.Name, o.Elsewhere = a.group.Name(), a.group
+		o.Gateways = func() any { return a.group.State() }
 	}
 	if a.examples != nil {
 		o.Calibration = a.examples

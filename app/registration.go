@@ -92,7 +92,7 @@ func registrationOf(l discovery.Lease, of inForce) api.Registration {
 		out.TTL = l.TTL.String()
 	}
 	if r := of.all[l.Replica.Name]; r != nil {
-		out.InFlight = r.served.Fleet.InFlight()
+		out.InFlight = r.served.Fleet.Own().Running
 	}
 	return out
 }

@@ -109,6 +109,7 @@ func (a *App) warnOfRestart(cfg *config.Config) {
 	}{
 		{"listen", !reflect.DeepEqual(old.Listen, cfg.Listen)}, {"front", old.Front != cfg.Front},
 		{"admin", !reflect.DeepEqual(old.Admin, cfg.Admin)}, {"log", old.Log != cfg.Log},
+		{"gateways", !reflect.DeepEqual(old.Gateways, cfg.Gateways)},
 		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !sameSources(old.Events, cfg.Events)},
 		{"auth.shared", !reflect.DeepEqual(old.Auth.Shared, cfg.Auth.Shared)},
 		{"auth.state", old.Auth.State != cfg.Auth.State || old.Auth.StateInterval != cfg.Auth.StateInterval},

@@ -55,6 +55,10 @@ func (a *App) start() (begun bool, err error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cfg, running := a.cfg, new(sync.WaitGroup)
+	if err := a.claimName(ctx); err != nil {
+		cancel()
+		return false, err
+	}
 	unplug, err := a.startEvents(ctx, running)
 	if err != nil {
 		cancel()
@@ -77,6 +81,7 @@ func (a *App) start() (begun bool, err error) {
 	running.Go(func() { a.keepAdapters(ctx) })
 	running.Go(func() { a.sleepers.Run(ctx) })
 	running.Go(func() { a.connects.run(ctx) })
+	a.peer(ctx, running)
 	running.Go(func() { a.tokens.Checks().Run(ctx, a.Log) })
 	if a.Source.Path != "" {
 		running.Go(func() { a.follow(ctx) })

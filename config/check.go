@@ -28,6 +28,7 @@ func check(c *Config, r *report, o Options) {
 	checkEvents(c, r)
 	checkShadow(c, r)
 	checkTracing(c, r)
+	checkGateways(c, r)
 }
 
 // checkShadow notes two judges, one of which would never be asked.

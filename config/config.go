@@ -39,6 +39,8 @@ type Config struct {
 	Outcomes Outcomes `yaml:"outcomes"`
 	// Where traces of requests go.
 	Tracing Tracing `yaml:"tracing"`
+	// Several gateways as one; absent = this one alone.
+	Gateways *Gateways `yaml:"gateways"`
 	// The bounds of /metrics.
 	Metrics Metrics `yaml:"metrics"`
 	// Seeds the keyed block hash; another value forgets every cached chain. 0 = drawn at the start, and kept by

@@ -16,6 +16,7 @@ import (
 // forms are the checks that a form tag names. "text" wants nothing but not to be emptied.
 var forms = map[string]func(text string) *problem{
 	"name":    formName,
+	"gateway": formGateway,
 	"sha256":  formSHA256,
 	"salt":    formSalt,
 	"instant": formInstant,
@@ -48,6 +49,18 @@ func engineNames(kinds engine.Table) []string { return append([]string{engine.Au
 
 // maxName bounds what ends up in headers, metric labels and model ids.
 const maxName = 63
+
+// formGateway wants what may stand in a subject of NATS and before the "." of a receipt's id.
+func formGateway(text string) *problem {
+	ok := text != "" && len(text) <= maxName
+	for i := 0; ok && i < len(text); i++ {
+		ok = letterOrDigit(text[i]) || text[i] == '_' || text[i] == '-'
+	}
+	if !ok {
+		return wrong(CodeBadValue, "%q is not a name of letters, digits, '_' and '-', at most %d", clip(text), maxName)
+	}
+	return nil
+}
 
 // formName wants what may stand in a header, a label, a path and before or after the ":" of a model.
 func formName(text string) *problem {

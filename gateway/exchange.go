@@ -52,6 +52,20 @@ func (o *origin) Left() bool {
 	return o.ctx.Err() != nil && !errors.Is(context.Cause(o.ctx), fault.ErrDrained)
 }
 
+// newID returns the id of a new receipt. Where there are several gateways it begins with this one's name, by which the
+// others know whom to ask.
+func (s *Server) newID() string {
+	if s.options.Name == "" {
+		return intake.NewID()
+	}
+	return s.options.Name + "." + intake.NewID()
+}
+
+// Receipt returns a receipt that is kept here, and whose it is; false if there is none of that id.
+func (s *Server) Receipt(id string) (tenant string, r *receipt.Receipt, ok bool) {
+	return s.receipts.Lookup(id)
+}
+
 // begin makes the exchange of a request.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	rt := s.runtime.Load()
@@ -59,7 +73,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	arrival := s.arrival(x.w)
 	x.origin = origin{intake.StartTimer(arrival, s.since), r.Context()}
 	x.request.Begin(x.w, r, arrival, &rt.Limits, &s.bodies)
-	x.receipt.Begin(intake.NewID())
+	x.receipt.Begin(s.newID())
 	if x.request.ID == "" {
 		x.request.ID = x.receipt.ID() // a request that is not named is named by its receipt
 	}

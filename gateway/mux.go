@@ -45,7 +45,7 @@ func (s *Server) DataHandler() http.Handler {
 func (s *Server) router() *gin.Engine {
 	e := api.NewEngine(s.refuse)
 	models, slos := api.Models{Refuse: s.refuse}, api.SLOs{Refuse: s.refuse}
-	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
+	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts, Elsewhere: s.options.Elsewhere}
 	outcomes := api.Outcomes{Refuse: s.refuse, Rings: s.receipts, Verdicts: s.audit.Verdicts, Now: s.now,
 		Body: s.readSmall}
 	e.POST(wire.Chat.Path(), func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat, nil) })
@@ -94,7 +94,7 @@ func (s *Server) views(e *gin.Engine) {
 	state := &api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation,
 		Finder: o.Finder, Started: s.started, Doctor: o.Examine != nil}
 	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
-	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts}
+	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts, Elsewhere: o.Elsewhere}
 	requests := api.Requests{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
 	doctor := api.Doctor{Refuse: s.refuse, Examine: o.Examine, Connects: o.Connects}
 	decisions := api.Decisions{Refuse: s.refuse, Live: s.live}
@@ -110,6 +110,7 @@ func (s *Server) views(e *gin.Engine) {
 	e.GET("/admin/calibration", calibration.Handle)
 	e.POST("/admin/route", func(c *gin.Context) { s.explainToOperators(c.Writer, c.Request) })
 	e.GET("/admin/receipts/:id", receipts.Any)
+	e.GET("/admin/gateways", api.Gateways{Refuse: s.refuse, Of: o.Gateways}.Handle)
 }
 
 // orders adds the routes by which operators change what is in force, and see it.

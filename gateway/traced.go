@@ -3,6 +3,7 @@ package gateway
 import (
 	"time"
 
+	"octet/gateway/intake"
 	"octet/gateway/trace"
 	"octet/gateway/wire"
 )
@@ -14,7 +15,7 @@ func (x *exchange) beginTrace() {
 		return
 	}
 	parent, state := x.request.TraceContext()
-	x.trace = x.rt.Tracer.Begin(x.receipt.ID(), parent, state)
+	x.trace = x.rt.Tracer.Begin(intake.Digits(x.receipt.ID()), parent, state)
 	if x.request.Explains() {
 		x.trace.Explain()
 	}

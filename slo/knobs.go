@@ -80,6 +80,7 @@ type Knobs struct {
 	table atomic.Pointer[map[string]*Dial] // the map is never modified; a Dial in it may have no knob
 
 	changeMu sync.Mutex // one Define, Dial, Set or Clear at a time
+	told     func(name string, o *Override)
 }
 
 // NewKnobs returns knobs at their defaults. A nil now stands for time.Now.
@@ -198,10 +199,39 @@ func (k *Knobs) Reset(name string) {
 	}
 }
 
+// OnChange has told called with each change by Set and Clear, one at a time; nil is an end of an override. It is called
+// once, before the first change.
+func (k *Knobs) OnChange(told func(name string, o *Override)) { k.told = told }
+
 // Set overrides a knob, in place of any override there is. ErrUnknownKnob, ErrOutOfRange or ErrExpired.
 func (k *Knobs) Set(name string, o Override) error {
 	k.changeMu.Lock()
 	defer k.changeMu.Unlock()
+	if err := k.set(name, o); err != nil {
+		return err
+	}
+	k.tell(name, &o)
+	return nil
+}
+
+// Adopt is Set, or with nil Clear, for a change that was made at another gateway: OnChange is not told of it.
+func (k *Knobs) Adopt(name string, o *Override) error {
+	k.changeMu.Lock()
+	defer k.changeMu.Unlock()
+	if o == nil {
+		return k.clear(name)
+	}
+	return k.set(name, *o)
+}
+
+func (k *Knobs) tell(name string, o *Override) {
+	if k.told != nil {
+		k.told(name, o)
+	}
+}
+
+// set is Set under changeMu.
+func (k *Knobs) set(name string, o Override) error {
 	d, knob := k.defined(name)
 	now := k.now()
 	switch {
@@ -221,6 +251,15 @@ func (k *Knobs) Set(name string, o Override) error {
 func (k *Knobs) Clear(name string) error {
 	k.changeMu.Lock()
 	defer k.changeMu.Unlock()
+	if err := k.clear(name); err != nil {
+		return err
+	}
+	k.tell(name, nil)
+	return nil
+}
+
+// clear is Clear under changeMu.
+func (k *Knobs) clear(name string) error {
 	d, knob := k.defined(name)
 	if knob == nil {
 		return fmt.Errorf("%w: %q", ErrUnknownKnob, name)

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -15,6 +17,34 @@ import (
 type Receipts struct {
 	Refuse Refuse
 	Rings  *receipt.Rings
+	// Elsewhere has the receipts of other gateways; nil if there are none.
+	Elsewhere Elsewhere
+}
+
+// Elsewhere is the other gateways before the same replicas.
+type Elsewhere interface {
+	// Receipt returns the receipt that the gateway of which id has the name keeps, as JSON for its client or for
+	// operators, and whose it is; false if it has none, or cannot be asked.
+	Receipt(ctx context.Context, id string, forClient bool) (tenant string, text []byte, ok bool)
+}
+
+// askFor is how long other gateways are waited for.
+const askFor = time.Second
+
+// elsewhere answers with the receipt of another gateway, if whose says that it may be shown. It returns false if there
+// is none.
+func (h Receipts) elsewhere(c *gin.Context, forClient bool, whose func(tenant string) bool) bool {
+	if h.Elsewhere == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), askFor)
+	defer cancel()
+	tenant, text, ok := h.Elsewhere.Receipt(ctx, c.Param("id"), forClient)
+	if !ok || !whose(tenant) {
+		return false
+	}
+	c.Data(http.StatusOK, "application/json; charset=utf-8", text)
+	return true
 }
 
 // Own answers with a receipt of the tenant's.
@@ -24,6 +54,9 @@ func (h Receipts) Own(c *gin.Context, _ *ensemble.Runtime, t *tenant.Tenant) {
 		var whose string
 		whose, r, ok = h.Rings.Past(c.Param("id"))
 		ok = ok && whose == t.Name
+	}
+	if !ok && h.elsewhere(c, true, func(tenant string) bool { return tenant == t.Name }) {
+		return
 	}
 	if !ok {
 		h.Refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept for this key"))
@@ -37,6 +70,9 @@ func (h Receipts) Any(c *gin.Context) {
 	r, ok := h.Rings.Search(c.Param("id"))
 	if !ok {
 		_, r, ok = h.Rings.Past(c.Param("id"))
+	}
+	if !ok && h.elsewhere(c, false, func(string) bool { return true }) {
+		return
 	}
 	if !ok {
 		h.Refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept"))

@@ -182,7 +182,7 @@ func replicaState(rep *ensemble.Replica) ReplicaState {
 		Says: rep.ContradictedKind(), Revision: rep.Revision(), Healthy: rep.Fleet.Healthy(),
 		Draining: rep.Fleet.Draining(), Withdrawn: rep.Fleet.Withdrawn(), Why: string(rep.Fleet.Why()),
 		Breaker:  rep.Fleet.State(),
-		InFlight: rep.Fleet.Load().InFlight,
+		InFlight: rep.Fleet.Own().Running,
 		Total:    g.Total, Free: g.Free, Used: g.Used, Reserved: g.Reserved, Cached: g.Cached,
 		Hits:    rep.Accuracy.Read(),
 		Waiting: g.Waiting, Running: g.Running, Preempting: g.Preempting, Shadow: int(rep.Shadows.Load()),

@@ -20,6 +20,9 @@ func NewID() string {
 	return string(text[:])
 }
 
+// Digits returns what of an id NewID has made, without the name of a gateway before it.
+func Digits(id string) string { return id[max(0, len(id)-idLength):] }
+
 // hexDigits returns the eight digits of v, a byte each, the lowest in the lowest.
 func hexDigits(v uint32) uint64 {
 	x := uint64(v)

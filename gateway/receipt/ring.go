@@ -167,6 +167,19 @@ func (rs *Rings) Search(id string) (*Receipt, bool) {
 	return nil, false
 }
 
+// Lookup returns any tenant's receipt of that id, in memory or archived, and whose it is; false if there is none.
+func (rs *Rings) Lookup(id string) (tenant string, r *Receipt, ok bool) {
+	rs.mu.Lock()
+	rings := maps.Clone(rs.rings)
+	rs.mu.Unlock()
+	for tenant, g := range rings { // at most one tenant has it
+		if r, ok := g.Find(id); ok {
+			return tenant, r, true
+		}
+	}
+	return rs.Past(id)
+}
+
 // Past returns the archived receipt of that id, and whose it is; false if there is none. It takes no verdicts any more.
 func (rs *Rings) Past(id string) (tenant string, r *Receipt, ok bool) {
 	if rs.archive == nil {

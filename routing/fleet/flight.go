@@ -47,7 +47,8 @@ func (r *Replica) Start(f *Flight, w Demand, now time.Time) {
 	r.ledger.change(oneEvent + oneInFlight)
 	r.ledger.tokens.Add(int64(w.Prompt))
 	f.replica, f.demand, f.begun, f.answered, f.tokens = r, w, true, false, 0
-	f.ahead = int(r.ledger.backlog.Add(int64(w.Uncached)))
+	r.ledger.backlog.Add(int64(w.Uncached))
+	f.ahead = r.Backlog()
 	f.began, f.first, f.last = now, time.Time{}, time.Time{}
 	f.prefill = r.prefills.start(w, now)
 }

@@ -7,10 +7,10 @@ import (
 
 // Load is how busy a replica is.
 type Load struct {
-	InFlight   int     // requests of this gateway that it is serving
+	InFlight   int     // requests of this gateway, and of those that tell it of theirs, that it is serving
 	Waiting    int     // requests queued for it
-	Backlog    int     // tokens to compute before the first tokens of this gateway's requests
-	Tokens     int     // tokens, of prompts and answers, of this gateway's requests
+	Backlog    int     // tokens to compute before the first tokens of these gateways' requests
+	Tokens     int     // tokens, of prompts and answers, of these gateways' requests
 	Running    int     // requests that its engine is batching
 	Preempting int     // requests that have to give way at this moment
 	KVUsage    float64 // share of its KV pool in use, 0 … 1
@@ -109,9 +109,8 @@ func (r *Replica) Load() (l Load) {
 		l.Waiting, l.Running, l.Preempting = int(s.waiting.Load()), int(s.running.Load()), int(s.preempting.Load())
 		l.KVUsage = math.Float64frombits(s.kvUsage.Load())
 	}
-	counts := r.ledger.now()
-	l.InFlight, l.Backlog, l.Tokens = counts.inFlight(), r.Backlog(), r.Tokens()
-	l.Waiting += counts.waiting()
+	l.InFlight, l.Backlog, l.Tokens = r.InFlight(), r.Backlog(), r.Tokens()
+	l.Waiting += r.waiting()
 	return l
 }
 
@@ -121,7 +120,7 @@ func (r *Replica) Load() (l Load) {
 func (r *Replica) Turnover(need float64) float64 {
 	all := r.sampled.blocks
 	usage, waiting := r.memory()
-	used, queue := usage*all, float64(waiting+r.ledger.now().waiting())+1
+	used, queue := usage*all, float64(waiting+r.waiting())+1
 	short := queue*need - (all - used)
 	if short <= 0 || used <= 0 {
 		return 0
@@ -148,5 +147,18 @@ func (r *Replica) Queue() (requests int, preempting bool) {
 	}
 	others, preempting := (*source)()
 	counts := r.ledger.now()
-	return counts.inFlight() + counts.waiting() + others, preempting
+	others += counts.inFlight() + counts.waiting()
+	if b := r.beside.Load(); b != nil {
+		others += b.Running + b.Waiting
+	}
+	return others, preempting
+}
+
+// waiting returns the requests that wait for the replica at this gateway and at others.
+func (r *Replica) waiting() int {
+	n := r.ledger.now().waiting()
+	if b := r.beside.Load(); b != nil {
+		n += b.Waiting
+	}
+	return n
 }

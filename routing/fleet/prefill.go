@@ -35,7 +35,12 @@ func (r *Replica) Work(now time.Time) (w Work) {
 }
 
 // WorkAt is Work into w, at a time in nanoseconds by the wall clock: for those that ask for many replicas at once.
-func (r *Replica) WorkAt(w *Work, now int64) { r.prefills.work(w, now, &r.pace) }
+func (r *Replica) WorkAt(w *Work, now int64) {
+	r.prefills.work(w, now, &r.pace)
+	if b := r.beside.Load(); b != nil {
+		w.Tokens += float64(b.Backlog)
+	}
+}
 
 // prefills are the prompts of one replica without a first token, in the order in which they were sent, which is the
 // order in which engines compute them.

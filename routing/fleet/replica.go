@@ -16,6 +16,7 @@ type Replica struct {
 	prefills prefills
 	queued   atomic.Pointer[Queued]
 	reported atomic.Pointer[Reported]
+	beside   atomic.Pointer[Beside] // nil if there is nothing
 	breaker  *breaker
 	streak   atomic.Int64 // probes or connections failed in a row; changed under stateMu only
 	states   *states
@@ -110,18 +111,36 @@ func (r *Replica) End() {
 	}
 }
 
-// InFlight returns the number of requests between Begin and End.
-func (r *Replica) InFlight() int { return r.ledger.now().inFlight() }
+// InFlight returns the number of requests between Begin and End, and of other gateways' that are in the replica's batch.
+func (r *Replica) InFlight() int {
+	n := r.ledger.now().inFlight()
+	if b := r.beside.Load(); b != nil {
+		n += b.Running
+	}
+	return n
+}
 
 // Key is a hash of the replica's name: the same in every gateway and after every restart.
 func (r *Replica) Key() uint64 { return r.key }
 
 // Backlog returns the tokens that have to be computed for requests on their way to the replica or in it, before their
 // first tokens.
-func (r *Replica) Backlog() int { return int(r.ledger.backlog.Load()) }
+func (r *Replica) Backlog() int {
+	n := int(r.ledger.backlog.Load())
+	if b := r.beside.Load(); b != nil {
+		n += b.Backlog
+	}
+	return n
+}
 
 // Tokens returns the tokens, of prompts and answers, of the requests on their way to the replica or in it.
-func (r *Replica) Tokens() int { return int(r.ledger.tokens.Load()) }
+func (r *Replica) Tokens() int {
+	n := int(r.ledger.tokens.Load())
+	if b := r.beside.Load(); b != nil {
+		n += b.Tokens
+	}
+	return n
+}
 
 // Pace returns how fast the replica was lately.
 func (r *Replica) Pace() Pace { return r.pace.load() }

@@ -64,7 +64,10 @@ func (m *Model) admitWaiting(now scheduler.Time) {
 			m.refuse(w, scheduler.ErrDeadline, now)
 			continue
 		}
-		if !ok {
+		switch {
+		case m.engine.behind(w.Level()):
+			return
+		case !ok:
 			m.makeRoom(w, now)
 			return
 		}
@@ -161,7 +164,8 @@ func (m *Model) refuse(w *Waiter, reason error, now scheduler.Time) {
 
 // end takes l out of the engine: its blocks cover what is overcommitted first, then the waiting are admitted.
 func (m *Model) end(l *Lease, now scheduler.Time) {
-	m.engine.roster.remove(l, now)
+	m.engine.roster.remove(l)
+	m.engine.roster.occupancy.set(m.engine.company(), now)
 	m.engine.ledger.close(l)
 	m.forecast.fresh = false
 	if !l.yielding {

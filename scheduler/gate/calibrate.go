@@ -24,6 +24,7 @@ type calibration struct {
 	off         float64 // part of the pool by which the model is wrong, smoothed
 	cacheError  float64 // part of a prompt by which predicted and delivered cached tokens differ, smoothed
 	margin      float64 // blocks
+	others      int     // blocks that are other gateways', as the engine's report shows
 	preemptions uint64
 	seen        bool
 }

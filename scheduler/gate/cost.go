@@ -31,7 +31,7 @@ func (e *engine) decodeCost() float64 {
 	if !ok || slope <= 0 || !e.rates.ttft.known() || !e.rates.pace.known() {
 		return 1
 	}
-	company := float64(max(1, e.roster.sequences))
+	company := float64(max(1, e.company()))
 	return min(maxDecodeCost, max(1, e.rates.pace.level(company)/company/slope))
 }
 
@@ -64,7 +64,7 @@ func (e *engine) untoldTokens(l *Lease, now scheduler.Time) float64 {
 
 // share is l's part of the engine while all run side by side.
 func (e *engine) share(l *Lease) float64 {
-	return float64(l.shape.sequences()) / float64(e.roster.sequences)
+	return float64(l.shape.sequences()) / float64(e.company())
 }
 
 // done returns the tokens of l that the engine holds.

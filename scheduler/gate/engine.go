@@ -12,6 +12,7 @@ type engine struct {
 	roster     roster
 	ledger     ledger
 	rates      rates
+	beside     Beside
 	maxRunning int
 	origin     time.Time // of every Time
 }
@@ -42,13 +43,14 @@ func (e *engine) vacant(r *Request, now scheduler.Time) bool {
 
 // placed reports whether so many more sequences may run beside those that are running. Beside none any number may.
 func (e *engine) placed(running, more int, now scheduler.Time) bool {
-	return running == 0 || running+more <= e.maxRunning && running+more <= e.ceiling(running, now)
+	company := running + e.beside.Sequences
+	return running == 0 || company+more <= e.maxRunning && company+more <= e.ceiling(company, now)
 }
 
 // spare reports whether r has places in the engine, deadlines of others aside.
 func (e *engine) spare(r *Request) bool {
-	s, running := r.shape(), e.roster.sequences
-	return running == 0 || running+s.sequences() <= e.maxRunning
+	s := r.shape()
+	return e.roster.sequences == 0 || e.company()+s.sequences() <= e.maxRunning
 }
 
 // missed says what w, whose time is over, was missing.
@@ -83,7 +85,7 @@ func (e *engine) slack(r *Request, reuse int, wait time.Duration, now scheduler.
 	first := wait + e.prefill(e.ledger.uncached(r, reuse), e.roster.prefilling, wait)
 	rest := time.Duration(0)
 	if !r.Deadline.IsZero() {
-		rest = e.decode(r, e.roster.sequences)
+		rest = e.decode(r, e.company())
 	}
 	return e.left(r, first, rest, now)
 }
@@ -93,7 +95,7 @@ func (e *engine) slack(r *Request, reuse int, wait time.Duration, now scheduler.
 func (e *engine) prefill(uncached, others int, wait time.Duration) time.Duration {
 	filled := e.rates.laterFirstToken(uncached)
 	if wait == 0 {
-		filled = e.rates.firstToken(uncached, others)
+		filled = e.rates.firstToken(uncached, others+e.beside.Backlog)
 	}
 	return safely(filled, &e.rates.prefillError)
 }
@@ -124,17 +126,18 @@ func (e *engine) start(l *Lease, r *Request, place place, now scheduler.Time) {
 	l.adapter = r.Adapter
 	l.shape, l.generated, l.maxNew, l.whole = r.shape(), r.Resume, r.MaxNew, r.Whole
 	l.resumed = r.Resume
-	l.others, l.preemptible, l.deadline, l.watcher = e.roster.prefilling, r.Victim, maxTime, r.Watcher
+	l.others, l.preemptible, l.deadline, l.watcher = e.roster.prefilling+e.beside.Backlog, r.Victim, maxTime, r.Watcher
 	if !r.Deadline.IsZero() {
 		l.deadline = r.Deadline.Sub(e.origin)
 	}
 	e.ledger.open(l, r)
-	e.roster.add(l, now)
+	e.roster.add(l)
+	e.roster.occupancy.set(e.company(), now)
 }
 
 // prefilled notes the first token of l, and measures how long it took.
 func (e *engine) prefilled(l *Lease, now scheduler.Time) {
-	e.rates.observePrefill(l, e.roster.sequences, now)
+	e.rates.observePrefill(l, e.company(), now)
 	e.computed(l, now)
 }
 

@@ -40,7 +40,7 @@ func (f *forecast) update(e *engine, now scheduler.Time) {
 	}
 	f.ends, f.made, f.fresh, f.known = f.ends[:0], now, true, len(e.roster.leases) > 0
 	for _, l := range e.roster.leases {
-		at, ok := e.rates.ends(l, e.roster.sequences, now)
+		at, ok := e.rates.ends(l, e.company(), now)
 		if !ok {
 			f.known = false
 			return
@@ -51,6 +51,7 @@ func (f *forecast) update(e *engine, now scheduler.Time) {
 		}
 		f.ends = append(f.ends, d)
 	}
+	f.besideEnds(e, now)
 	slices.SortFunc(f.ends, func(a, b departure) int { return int(a.at - b.at) })
 }
 
@@ -133,7 +134,7 @@ type future struct {
 // future returns the engine as it is now. It is valid until the next one.
 func (f *forecast) future(e *engine, now scheduler.Time) future {
 	f.play = append(f.play[:0], f.ends...)
-	return future{engine: e, f: f, at: now, places: e.maxRunning - e.roster.sequences, free: e.ledger.free()}
+	return future{engine: e, f: f, at: now, places: e.maxRunning - e.company(), free: e.ledger.free()}
 }
 
 // start lets departures come until r fits, and starts it.
@@ -153,7 +154,7 @@ func (p *future) start(r *Request) {
 	p.places -= more
 	p.free -= held
 	ends := p.at + e.rates.laterFirstToken(b.uncached(r, 0)) +
-		e.rates.rest(max(0, r.MaxNew-s.each(r.Resume)), e.roster.sequences)
+		e.rates.rest(max(0, r.MaxNew-s.each(r.Resume)), e.company())
 	i, _ := slices.BinarySearchFunc(p.f.play, ends, func(d departure, at scheduler.Time) int { return int(d.at - at) })
 	p.f.play = slices.Insert(p.f.play, i, departure{ends, held, more})
 }

@@ -90,7 +90,7 @@ func (m *Model) Queue(w *Waiter, r *Request, l *Lease, now scheduler.Time) {
 	m.displace(l.rank.Priority, now)
 	w.lease = l
 	m.waiting.push(w, r, l.rank, &m.engine, now)
-	if m.waiting.backlog.Top() == w {
+	if m.waiting.backlog.Top() == w && !m.engine.behind(w.Level()) {
 		m.makeRoom(w, now)
 	}
 }

@@ -41,8 +41,8 @@ func (m *Model) Reconcile(o Observed, now scheduler.Time) {
 	if b.pool == nil {
 		return
 	}
-	others := c.compare(&o, b, m.engine.roster.sequences)
-	b.withhold(others + int(c.margin))
+	c.others = c.compare(&o, b, m.engine.roster.sequences)
+	m.withhold()
 	m.admitWaiting(now)
 }
 

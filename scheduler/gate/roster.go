@@ -20,7 +20,7 @@ type roster struct {
 }
 
 // add counts l among the running.
-func (s *roster) add(l *Lease, now scheduler.Time) {
+func (s *roster) add(l *Lease) {
 	l.index = len(s.leases)
 	s.leases = append(s.leases, l)
 	if l.preemptible {
@@ -34,12 +34,11 @@ func (s *roster) add(l *Lease, now scheduler.Time) {
 		s.prefilling += l.uncached
 	}
 	s.sequences += l.shape.sequences()
-	s.occupancy.set(s.sequences, now)
 	s.grouping.begin(l.adapter)
 }
 
 // remove takes l out.
-func (s *roster) remove(l *Lease, now scheduler.Time) {
+func (s *roster) remove(l *Lease) {
 	l.released, l.watcher, l.id = true, nil, ""
 	last := len(s.leases) - 1
 	s.leases[l.index] = s.leases[last]
@@ -50,7 +49,6 @@ func (s *roster) remove(l *Lease, now scheduler.Time) {
 		s.withDeadline--
 	}
 	s.sequences -= l.shape.sequences()
-	s.occupancy.set(s.sequences, now)
 	s.grouping.end(l.adapter)
 	s.prefilled(l)
 	if l.yielding {

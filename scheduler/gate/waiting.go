@@ -95,7 +95,7 @@ func (q *waiting) room(every time.Duration) int {
 // checkHead proves that no request waits that could start: but for one that a deadline held back, and that is admitted
 // with the next token or question.
 func (q *waiting) checkHead(e *engine, now scheduler.Time) error {
-	if q.backlog.Len() == 0 || q.recheck {
+	if q.backlog.Len() == 0 || q.recheck || e.behind(q.backlog.Top().Level()) {
 		return nil
 	}
 	w := q.backlog.Top()

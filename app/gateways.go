@@ -1,0 +1,99 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"octet/app/peering"
+	"octet/config"
+	"octet/gateway/receipt"
+	"octet/routing/peers"
+	"octet/routing/peers/natslink"
+	"octet/routing/peers/redislink"
+)
+
+// joinGroup makes this gateway one of several, if the configuration has any.
+func (a *App) joinGroup(cfg *config.Config) error {
+	if cfg.Gateways == nil {
+		return nil
+	}
+	link, err := a.linkOf(cfg.Gateways)
+	if err != nil {
+		return fmt.Errorf("%w: gateways: %w", ErrConfig, err)
+	}
+	a.link = link
+	a.group = peering.New(peering.Config{Name: cfg.Gateways.Called(), Lease: cfg.Gateways.Lease, Link: link, Log: a.Log,
+		Knobs: a.history.knobs, Receipt: a.receiptFor})
+	return nil
+}
+
+func (a *App) linkOf(c *config.Gateways) (peers.Link, error) {
+	switch {
+	case a.Link != nil:
+		return a.Link, nil
+	case c.NATS != nil:
+		return natslink.New(natslink.Config{URL: c.NATS.URL, Creds: c.NATS.Creds, CA: c.NATS.CA, Bucket: c.NATS.Bucket,
+			Name: c.Called(), Lease: c.Lease, Timeout: c.Timeout, MaxMessage: peers.MaxMessage, Log: a.Log})
+	}
+	return redislink.New(redislink.Config{Addr: c.Redis.Addr, Username: c.Redis.Username, Password: c.Redis.Password,
+		DB: c.Redis.DB, Prefix: c.Redis.Bucket, Name: c.Called(), Lease: c.Lease, Timeout: c.Timeout,
+		MaxMessage: peers.MaxMessage, Log: a.Log})
+}
+
+// claimName takes the gateway's name, or refuses to start where another gateway has it. A store that cannot be asked
+// keeps no gateway from starting.
+func (a *App) claimName(ctx context.Context) error {
+	if a.group == nil {
+		return nil
+	}
+	err := a.link.Claim(ctx)
+	switch {
+	case errors.Is(err, peers.ErrTaken):
+		return fmt.Errorf("%w: gateways.name: a gateway called %s is running: give each its own name", ErrConfig,
+			a.group.Name())
+	case err != nil:
+		a.Log.Warn("the store of gateways cannot be asked: this gateway starts alone", "error", err)
+	}
+	return nil
+}
+
+// peer takes part among the gateways.
+func (a *App) peer(ctx context.Context, running *sync.WaitGroup) {
+	if a.group != nil {
+		running.Go(func() { a.group.Run(ctx) })
+	}
+}
+
+// groupReplicas has the group tell of the replicas in force.
+func (a *App) groupReplicas(present map[string]*replica) {
+	if a.group == nil {
+		return
+	}
+	list := make([]peering.Replica, 0, len(present))
+	for _, r := range present {
+		rank := ""
+		if n, ranked := r.key.rank.Number(); ranked {
+			rank = fmt.Sprint(n)
+		}
+		list = append(list, peering.Replica{Key: peers.Key(r.key.url, r.key.model, rank), Fleet: r.served.Fleet,
+			Gate: r.served.Gate})
+	}
+	a.group.Serve(list)
+}
+
+// receiptFor returns a receipt that is kept here, for another gateway.
+func (a *App) receiptFor(id string, forClient bool) (tenant string, text []byte, ok bool) {
+	tenant, r, ok := a.server.Receipt(id)
+	if !ok {
+		return "", nil, false
+	}
+	var shown *receipt.Receipt = r
+	if forClient {
+		shown = r.ForClient()
+	}
+	text, err := json.Marshal(shown)
+	return tenant, text, err == nil
+}

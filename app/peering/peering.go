@@ -1,0 +1,264 @@
+package peering
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"octet/internal/contain"
+	"octet/routing/fleet"
+	"octet/routing/peers"
+	"octet/routing/peers/peerspb"
+	"octet/scheduler/gate"
+	"octet/slo"
+)
+
+// Every is how often a gateway tells what has changed, at most.
+const Every = 20 * time.Millisecond
+
+// Replica is one of this gateway's.
+type Replica struct {
+	Key   uint64 // see peers.Key
+	Fleet *fleet.Replica
+	Gate  *gate.Gate
+}
+
+// Config says how a gateway is one of several.
+type Config struct {
+	Name  string // as peers.Named has it
+	Lease time.Duration
+	Link  peers.Link
+	Log   *slog.Logger
+	Knobs *slo.Knobs
+	// Receipt returns a receipt that is kept here and whose it is, as JSON for its client or for operators.
+	Receipt func(id string, forClient bool) (tenant string, text []byte, ok bool)
+}
+
+// Group is the gateways before the same replicas, as this one sees them. Safe for concurrent use.
+type Group struct {
+	cfg      Config
+	replicas atomic.Pointer[[]Replica]
+
+	mu     sync.Mutex
+	teller *peers.Teller // guarded by mu like all below
+	roll   *peers.Roll
+	knobs  *knobs
+	asked  *asked
+	away   error // why the store cannot be asked; nil while it can be
+	since  time.Time
+	sent   uint64
+	bytes  uint64
+	failed uint64
+}
+
+// New returns a Group of which this gateway is the only one so far. It takes part from Run on.
+func New(c Config) *Group {
+	life := rand.Uint64() | 1
+	g := &Group{cfg: c, teller: peers.NewTeller(c.Name, life, c.Lease),
+		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), since: time.Now()}
+	g.replicas.Store(new([]Replica))
+	if c.Knobs != nil {
+		c.Knobs.OnChange(g.knobChanged)
+	}
+	return g
+}
+
+// Name returns the gateway's own.
+func (g *Group) Name() string { return g.cfg.Name }
+
+// Serve replaces the replicas. A replica that is new is told what the others have there.
+func (g *Group) Serve(replicas []Replica) {
+	g.replicas.Store(&replicas)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range replicas {
+		replicas[i].tell(g.roll.Beside(replicas[i].Key))
+	}
+}
+
+// Run takes part until ctx ends, and then leaves: from its last message on it counts nowhere. The name is claimed before,
+// see peers.Link; where the store could not be asked, the link claims it when it can.
+func (g *Group) Run(ctx context.Context) {
+	link, unlink := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() {
+		g.cfg.Link.Run(link, peers.Events{Message: g.hear, Away: g.went})
+	})
+	contain.Every(ctx, Every, g.look)
+	g.mu.Lock()
+	last := g.teller.Leave()
+	g.mu.Unlock()
+	g.send("", last)
+	unlink()
+	running.Wait()
+	g.alone()
+}
+
+// look tells what has changed here, and forgets the gateways whose leases are over.
+func (g *Group) look(now time.Time) {
+	work := g.gather()
+	g.mu.Lock()
+	gone := g.roll.Expire(now)
+	changes := g.changes()
+	message := g.teller.Tell(work, g.knobs.news(), now)
+	left := g.roll.Peers()
+	g.mu.Unlock()
+	for _, name := range gone {
+		g.cfg.Log.Warn("a gateway is gone: its lease is over, and what it had counts no more", "gateway", name,
+			"gateways", left+1)
+	}
+	g.apply(changes)
+	if message != nil {
+		g.send("", message)
+	}
+}
+
+// gather returns what this gateway has at each replica.
+func (g *Group) gather() map[uint64]peers.Work {
+	replicas := *g.replicas.Load()
+	work := make(map[uint64]peers.Work, len(replicas))
+	for i := range replicas {
+		r := &replicas[i]
+		own, held := r.Fleet.Own(), r.Gate.Own()
+		w := peers.Work{Running: max(held.Sequences, own.Running), Waiting: own.Waiting, Backlog: own.Backlog,
+			Tokens: own.Tokens, Blocks: held.Blocks, Answer: held.Answer}
+		if held.Waiting > 0 {
+			w.Waiting, w.Urgent = max(w.Waiting, held.Waiting), held.Urgent
+		} else if w.Waiting > 0 { // on its way to the Gate
+			w.Urgent = slo.LeastPriority
+		}
+		if had, twice := work[r.Key]; twice { // two specialists of one engine
+			w = had.Add(w)
+		}
+		work[r.Key] = w
+	}
+	return work
+}
+
+// change is what the others have at one replica by now.
+type change struct {
+	replica uint64
+	work    peers.Work
+}
+
+// changes is under mu.
+func (g *Group) changes() (list []change) {
+	g.roll.Changes(func(replica uint64, w peers.Work) { list = append(list, change{replica, w}) })
+	return list
+}
+
+// apply tells the replicas.
+func (g *Group) apply(changes []change) {
+	if len(changes) == 0 {
+		return
+	}
+	replicas := *g.replicas.Load()
+	for _, c := range changes {
+		for i := range replicas {
+			if replicas[i].Key == c.replica {
+				replicas[i].tell(c.work)
+			}
+		}
+	}
+}
+
+// tell has a replica's ledger and Gate take what other gateways have there.
+func (r *Replica) tell(w peers.Work) {
+	r.Fleet.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Tokens: w.Tokens})
+	r.Gate.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
+		Urgent: w.Urgent, Answer: w.Answer})
+}
+
+// alone forgets all other gateways, as this one leaves.
+func (g *Group) alone() {
+	for _, r := range *g.replicas.Load() {
+		r.tell(peers.Work{})
+	}
+}
+
+// hear takes a message in.
+func (g *Group) hear(text []byte) {
+	now := time.Now()
+	g.mu.Lock()
+	heard, err := g.roll.Hear(text, now)
+	changes := g.changes()
+	count := g.roll.Peers() + 1
+	if heard.Joins {
+		g.teller.Again()
+	}
+	g.mu.Unlock()
+	if err != nil {
+		g.cfg.Log.Debug("a message of another gateway is refused", "error", err)
+		return
+	}
+	g.apply(changes)
+	switch {
+	case heard.Joins:
+		g.cfg.Log.Info("a gateway has joined", "gateway", heard.From, "gateways", count)
+		g.tellKnobs(heard.From)
+	case heard.Left:
+		g.cfg.Log.Info("a gateway has left", "gateway", heard.From, "gateways", count)
+	}
+	if heard.Body != nil {
+		g.take(heard)
+	}
+}
+
+// take takes in what a message tells beside work.
+func (g *Group) take(heard peers.Heard) {
+	m := heard.Body
+	if len(m.GetKnobs()) > 0 {
+		g.adopt(m.GetKnobs())
+	}
+	if q := m.GetQuestion(); q != nil {
+		g.answer(heard.From, q)
+	}
+	if a := m.GetAnswer(); a != nil {
+		g.answered(heard.From, a)
+	}
+}
+
+// went notes that the store went away, or is back.
+func (g *Group) went(why error) {
+	g.mu.Lock()
+	was := g.away
+	g.away = why
+	if why == nil {
+		g.teller.Again()
+	}
+	g.mu.Unlock()
+	switch {
+	case errors.Is(why, peers.ErrTaken):
+		g.cfg.Log.Error("another gateway has this one's name: give one of them another gateways.name", "name", g.cfg.Name)
+	case why != nil && was == nil:
+		g.cfg.Log.Warn("the store of gateways cannot be asked: this gateway goes on alone", "error", why)
+	case why == nil && was != nil:
+		g.cfg.Log.Info("the store of gateways is back")
+	}
+}
+
+// send sends a message and counts it. What does not go is told again by the next whole one.
+func (g *Group) send(to string, message []byte) bool {
+	err := g.cfg.Link.Send(to, message)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err != nil {
+		g.failed++
+		return false
+	}
+	g.sent++
+	g.bytes += uint64(len(message))
+	return true
+}
+
+// one sends a message to one gateway.
+func (g *Group) one(to string, m *peerspb.Message) bool {
+	g.mu.Lock()
+	text := g.teller.One(m)
+	g.mu.Unlock()
+	return g.send(to, text)
+}

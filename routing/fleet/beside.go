@@ -1,0 +1,35 @@
+package fleet
+
+// Beside is what other gateways have at a replica, or waiting for it there.
+type Beside struct {
+	Running int // requests in its batch
+	Waiting int // requests
+	Backlog int // tokens to compute before the first tokens of all of these
+	Tokens  int // of prompts and answers in its batch
+}
+
+// Beside notes what other gateways have there now. It counts as this gateway's own does, in Load, Queue, InFlight,
+// Backlog, Tokens and Work.
+func (r *Replica) Beside(b Beside) {
+	if b == (Beside{}) {
+		r.beside.Store(nil)
+	} else {
+		r.beside.Store(&b)
+	}
+	r.ledger.change(oneEvent)
+}
+
+// Others returns what other gateways have there.
+func (r *Replica) Others() Beside {
+	if b := r.beside.Load(); b != nil {
+		return *b
+	}
+	return Beside{}
+}
+
+// Own returns this gateway's own part of Load: its requests in flight and waiting there, and their tokens.
+func (r *Replica) Own() Beside {
+	counts := r.ledger.now()
+	return Beside{Running: counts.inFlight(), Waiting: counts.waiting(), Backlog: int(r.ledger.backlog.Load()),
+		Tokens: int(r.ledger.tokens.Load())}
+}

@@ -1,0 +1,134 @@
+package peers
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/zeebo/xxh3"
+	"google.golang.org/protobuf/proto"
+
+	"octet/routing/peers/peerspb"
+)
+
+// Version is of the messages that are sent. Those of the versions beside it are read as well.
+const Version = 1
+
+// Bounds of what is read.
+const (
+	MaxMessage  = 256 << 10 // bytes
+	MaxGateways = 256       // that count at a time
+	MaxReplicas = 4096      // of one gateway
+	maxName     = 64        // bytes
+	maxLease    = time.Hour
+)
+
+// ErrMessage is what bad messages are refused with.
+var ErrMessage = errors.New("peers: bad message")
+
+// Work is what gateways have at one replica, or what waits for it there.
+type Work struct {
+	Running int           // sequences in its batch
+	Waiting int           // requests
+	Urgent  int           // the highest priority that waits; 0 where none does
+	Backlog int           // prompt tokens to compute before the first tokens of all of these
+	Tokens  int           // of prompts and answers in its batch
+	Blocks  int           // held, and reserved for growth
+	Answer  time.Duration // that an answer takes, on average; 0 is not measured
+}
+
+// Key names a replica the same at every gateway: by the URL of its engine, the model that it is asked for, and its rank
+// among the engine's data-parallel ones, "" where it has none. Names of replicas may differ from file to file.
+func Key(url, model, rank string) uint64 { return xxh3.HashString(url + "\n" + model + "\n" + rank) }
+
+// urgentBase is what a priority is told with: 0 says that none waits.
+const urgentBase = 101
+
+// parse reads a message.
+func parse(text []byte) (*peerspb.Message, error) {
+	if len(text) > MaxMessage {
+		return nil, fmt.Errorf("%w: %d bytes", ErrMessage, len(text))
+	}
+	m := new(peerspb.Message)
+	if err := proto.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMessage, err)
+	}
+	lease := time.Duration(m.GetLeaseMs()) * time.Millisecond
+	switch {
+	case m.GetVersion() == 0 || m.GetVersion() > Version+1:
+		return nil, fmt.Errorf("%w: version %d, this gateway reads 1 to %d", ErrMessage, m.GetVersion(), Version+1)
+	case !Named(m.GetFrom()):
+		return nil, fmt.Errorf("%w: from %.80q", ErrMessage, m.GetFrom())
+	case lease <= 0 || lease > maxLease:
+		return nil, fmt.Errorf("%w: a lease of %v", ErrMessage, lease)
+	case len(m.GetWork()) > MaxReplicas:
+		return nil, fmt.Errorf("%w: %d replicas", ErrMessage, len(m.GetWork()))
+	}
+	return m, nil
+}
+
+// Named returns true if a gateway may have that name: letters, digits, "-" and "_", 64 at most.
+func Named(name string) bool {
+	if name == "" || len(name) > maxName {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if (c|0x20) < 'a' || (c|0x20) > 'z' {
+			if (c < '0' || c > '9') && c != '-' && c != '_' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func toWire(replica uint64, w Work) *peerspb.Work {
+	out := &peerspb.Work{Replica: replica, Running: count32(w.Running), Waiting: count32(w.Waiting),
+		Backlog: uint64(max(w.Backlog, 0)), Tokens: uint64(max(w.Tokens, 0)), Blocks: count32(w.Blocks),
+		AnswerMs: count32(int(w.Answer.Milliseconds()))}
+	if w.Waiting > 0 {
+		out.Urgent = count32(w.Urgent + urgentBase)
+	}
+	return out
+}
+
+// most bounds each number that is told, so that sums of all gateways' fit an int.
+const most = 1 << 40
+
+func fromWire(w *peerspb.Work) Work {
+	urgent := 0
+	if w.GetWaiting() > 0 {
+		urgent = min(max(int(w.GetUrgent())-urgentBase, -urgentBase+1), urgentBase-1)
+	}
+	return Work{Running: int(w.GetRunning()), Waiting: int(w.GetWaiting()), Urgent: urgent,
+		Backlog: int(min(w.GetBacklog(), most)), Tokens: int(min(w.GetTokens(), most)), Blocks: int(w.GetBlocks()),
+		Answer: time.Duration(w.GetAnswerMs()) * time.Millisecond}
+}
+
+func count32(n int) uint32 { return uint32(min(max(n, 0), 1<<31)) }
+
+// Add returns the work of both.
+func (w Work) Add(o Work) Work {
+	switch {
+	case w.Waiting == 0:
+		w.Urgent = o.Urgent
+	case o.Waiting > 0:
+		w.Urgent = max(w.Urgent, o.Urgent)
+	}
+	if sequences := w.Running + o.Running; sequences > 0 && w.Answer > 0 && o.Answer > 0 {
+		w.Answer = time.Duration((float64(w.Answer)*float64(w.Running) + float64(o.Answer)*float64(o.Running)) /
+			float64(sequences))
+	} else {
+		w.Answer = max(w.Answer, o.Answer)
+	}
+	w.Running, w.Waiting, w.Backlog = w.Running+o.Running, w.Waiting+o.Waiting, w.Backlog+o.Backlog
+	w.Tokens, w.Blocks = w.Tokens+o.Tokens, w.Blocks+o.Blocks
+	return w
+}
+
+// Idle returns true if there is nothing.
+func (w Work) Idle() bool { w.Urgent, w.Answer = 0, 0; return w == Work{} }
+
+// Life names a life as people see it.
+func lifeName(life uint64) string { return strconv.FormatUint(life, 16) }
