@@ -112,9 +112,9 @@ func TestAForecastCountsWithOtherGateways(t *testing.T) {
 	gated(t, hundredBlocks, func(t *testing.T, g *Gate) {
 		for range 20 {
 			ticket := admitted(t, g, ofBlocks(10))
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // in a bubble
 			ticket.FirstToken()
-			time.Sleep(9 * time.Second)
+			time.Sleep(9 * time.Second) // in a bubble
 			ticket.Grow(10)
 			ticket.Release()
 		}
