@@ -13,6 +13,8 @@ import (
 const (
 	fewestKept  = 10_000 // messages, or entries
 	fewestEach  = 1000   // of one replica
+	fewestBytes = 16 << 20
+	largest     = 1 << 20 // bytes of a message that are to pass: what servers take unless they are told otherwise
 	shortestAge = 10 * time.Minute
 )
 
@@ -38,6 +40,9 @@ func redis(s *Shared) []Named {
 	case strings.HasPrefix(at.Policy, "allkeys"):
 		return one("redis", warn(set, "with maxmemory-policy %s the stream itself is evicted once there is a maxmemory",
 			at.Policy))
+	case at.MaxMemory > 0 && at.Used > at.MaxMemory/10*9:
+		return one("redis", fail("redis-cli CONFIG SET maxmemory 0, or more than now",
+			"%d of %d bytes are used: once all are, %s has new entries refused", at.Used, at.MaxMemory, at.Policy))
 	case r.MaxLen > 0 && r.MaxLen < fewestKept:
 		return one("redis", warn("events.redis.maxlen: 100000",
 			"bridges keep %d entries: a gateway that restarts misses the rest",
@@ -78,6 +83,11 @@ func stream(at *natsstream.Standing, subject string) Verdict {
 	case c.MaxMsgs > 0 && c.MaxMsgs < fewestKept:
 		return warn(edit+"--max-msgs=100000", "it keeps %d messages: a gateway that restarts misses the rest",
 			c.MaxMsgs)
+	case c.MaxBytes > 0 && c.MaxBytes < fewestBytes:
+		return warn(edit+"--max-bytes=268435456", "it keeps %d bytes: a gateway that restarts misses the rest",
+			c.MaxBytes)
+	case c.MaxMsgSize > 0 && c.MaxMsgSize < largest:
+		return fail(edit+"--max-msg-size=-1", "batches of more than %d bytes are refused", c.MaxMsgSize)
 	case c.MaxAge > 0 && c.MaxAge < shortestAge:
 		return warn(edit+"--max-age=1h", "it keeps messages for %s", c.MaxAge)
 	}

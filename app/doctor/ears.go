@@ -31,15 +31,21 @@ type ear struct {
 
 	mu  sync.Mutex
 	by  map[string]*Heard // by replica; guarded by mu
-	seq map[string]uint64 // likewise: of the batch heard last
+	seq map[life]uint64   // likewise: the highest that was heard
 	err error             // guarded by mu
+}
+
+// life is one of a replica's publishers between two of its starts.
+type life struct {
+	replica string
+	epoch   uint64
 }
 
 // listen runs an ear until ctx ends; running waits for it.
 func listen(ctx context.Context, running *sync.WaitGroup, source string,
 	run func(ctx context.Context, e *ear, opened func()) error) *ear {
 	e := &ear{source: source, opened: make(chan struct{}), ended: make(chan struct{}), by: map[string]*Heard{},
-		seq: map[string]uint64{}}
+		seq: map[life]uint64{}}
 	once := sync.OnceFunc(func() { close(e.opened) })
 	running.Go(func() {
 		defer close(e.ended)
@@ -122,10 +128,7 @@ func (e *ear) note(b events.Batch, further func(*Heard)) {
 		h = &Heard{}
 		e.by[b.Replica] = h
 	}
-	if last, before := e.seq[b.Replica]; before && b.Seq > last+1 {
-		h.Gaps++
-	}
-	e.seq[b.Replica] = b.Seq
+	h.Gaps += e.missing(b)
 	h.Batches++
 	if !b.At.IsZero() {
 		h.Lag, h.Lagged = time.Since(b.At), true
@@ -136,6 +139,20 @@ func (e *ear) note(b events.Batch, further func(*Heard)) {
 		}
 	}
 	further(h)
+}
+
+// missing returns 1 if batches of the same life are missing before b. Under e.mu.
+func (e *ear) missing(b events.Batch) int {
+	of := life{b.Replica, b.Epoch}
+	last, before := e.seq[of]
+	if !before && len(e.seq) > maxSubjects {
+		return 0 // lives that are none
+	}
+	e.seq[of] = max(last, b.Seq)
+	if before && b.Seq > last+1 {
+		return 1
+	}
+	return 0
 }
 
 func noted[T comparable](list []T, one T) []T {

@@ -20,6 +20,7 @@ type Standing struct {
 	Length    int64  // entries
 	Policy    string // what is evicted when memory is full; "" if it does not say
 	MaxMemory int64  // bytes; 0 is no bound
+	Used      int64  // bytes of it
 	Ahead     time.Duration
 }
 
@@ -58,6 +59,8 @@ func (s *Standing) memory(about string) {
 			s.Policy = value
 		case "maxmemory":
 			s.MaxMemory, _ = strconv.ParseInt(value, 10, 64) // 0 where it is no number
+		case "used_memory":
+			s.Used, _ = strconv.ParseInt(value, 10, 64) // likewise
 		}
 	}
 }
