@@ -157,6 +157,9 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	if a.tenancy, err = newTenancy(a.Log, cfg); err != nil {
 		return err
 	}
+	if a.group != nil {
+		a.tenancy.tell(a.group.Used)
+	}
 	a.sleepers = newSleepers(a)
 	a.replicas = newReplicas(cfg, a, via)
 	a.discovered = newDiscovered(a)

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"octet/app/peering"
 	"octet/config"
 	"octet/gateway/receipt"
+	"octet/gateway/tenant"
 	"octet/routing/peers"
 	"octet/routing/peers/natslink"
 	"octet/routing/peers/redislink"
@@ -26,7 +28,12 @@ func (a *App) joinGroup(cfg *config.Config) error {
 	}
 	a.link = link
 	a.group = peering.New(peering.Config{Name: cfg.Gateways.Called(), Lease: cfg.Gateways.Lease, Link: link, Log: a.Log,
-		Knobs: a.history.knobs, Receipt: a.receiptFor})
+		Knobs: a.history.knobs, Receipt: a.receiptFor, Judged: a.history.hear,
+		Seated: func(conversation uint64, specialist string, tokens int) {
+			a.server.Conversations().Adopt(conversation, specialist, tokens)
+		},
+		Used: func(name string, u tenant.Used) { a.server.Runtime().Tenants.Elsewhere(name, u, time.Now()) }})
+	a.history.told = a.group.Judged
 	return nil
 }
 
@@ -41,6 +48,13 @@ func (a *App) linkOf(c *config.Gateways) (peers.Link, error) {
 	return redislink.New(redislink.Config{Addr: c.Redis.Addr, Username: c.Redis.Username, Password: c.Redis.Password,
 		DB: c.Redis.DB, Prefix: c.Redis.Bucket, Name: c.Called(), Lease: c.Lease, Timeout: c.Timeout,
 		MaxMessage: peers.MaxMessage, Log: a.Log})
+}
+
+// shareConversations has the group told which specialist each conversation is with.
+func (a *App) shareConversations() {
+	if a.group != nil {
+		a.server.Conversations().Told(a.group.Seated)
+	}
 }
 
 // claimName takes the gateway's name, or refuses to start where another gateway has it. A store that cannot be asked

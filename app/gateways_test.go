@@ -238,6 +238,50 @@ func TestAKnobHoldsAtAllGateways(t *testing.T) {
 	})
 }
 
+// A verdict that is given at one gateway counts once at all.
+func TestAVerdictCountsOnceAtEachGateway(t *testing.T) {
+	eachStore(t, func(t *testing.T, g *group) {
+		b := g.another("gw-b")
+		judged := func(w *world) int {
+			return w.App.Server().Runtime().Specialist("debug").Board.Report().Correctness.Samples
+		}
+		for i := range 3 {
+			resp, body := g.first.Post("/v1/chat/completions", hello, "Authorization", "Bearer "+acmeKey)
+			if resp.StatusCode != 200 {
+				t.Fatalf("status %d: %s", resp.StatusCode, body)
+			}
+			verdict := fmt.Sprintf(`{"receipt":%q,"kind":"compile","pass":true}`, resp.Header.Get("X-Receipt-Id"))
+			for range 2 { // the same again changes nothing
+				resp, body = g.first.Post("/v1/outcomes", verdict, "Authorization", "Bearer "+acmeKey)
+				if resp.StatusCode != 200 {
+					t.Fatalf("status %d: %s", resp.StatusCode, body)
+				}
+			}
+			eventually(t, "both count it", func() bool { return judged(g.first) == i+1 && judged(b) == i+1 })
+		}
+	})
+}
+
+// A tenant's rate is one, at whichever gateway its requests come in, and without a Redis that counts them.
+func TestATenantsRateHoldsAcrossGateways(t *testing.T) {
+	eachStore(t, func(t *testing.T, g *group) {
+		g.store = append(g.store, "auth.anonymous_limits.rate.requests_per_second=0.001",
+			"auth.anonymous_limits.rate.burst=4")
+		b, c := g.another("gw-b"), g.another("gw-c")
+		for range 4 { // each takes longer than what is told of it
+			if resp, body := b.Post("/v1/chat/completions", hello); resp.StatusCode != 200 {
+				t.Fatalf("status %d: %s", resp.StatusCode, body)
+			}
+		}
+		for name, w := range map[string]*world{"the same": b, "another": c} {
+			resp, body := w.Post("/v1/chat/completions", hello)
+			if resp.StatusCode != 429 || codeOf(t, body) != "quota_exceeded" {
+				t.Errorf("%s: status %d: %s", name, resp.StatusCode, body)
+			}
+		}
+	})
+}
+
 // A second gateway of a name is refused at its start, and the first goes on.
 func TestASecondGatewayOfANameIsRefused(t *testing.T) {
 	eachStore(t, func(t *testing.T, g *group) {

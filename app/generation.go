@@ -164,6 +164,7 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	a.history.saveProbation(a.cfg)
 	if a.server == nil {
 		a.server = gateway.New(g.runtime, a.serverOptions(g.cfg))
+		a.shareConversations()
 	} else {
 		a.server.Serve(g.runtime)
 	}

@@ -17,6 +17,7 @@ type history struct {
 	log       *slog.Logger
 	knobs     *slo.Knobs
 	probation *slo.Probation
+	told      func(specialist string, g slo.Given) // other gateways; nil if there are none, set before the first board
 
 	mu        sync.Mutex
 	boards    map[string]board  // by specialist; guarded by mu
@@ -50,6 +51,26 @@ func newHistory(log *slog.Logger, cfg *config.Config) (*history, error) {
 	return h, err
 }
 
+// sloConfig returns what a specialist publishes and owes, and who is told of its verdicts.
+func (h *history) sloConfig(sp *config.Specialist, kinds []string) slo.Config {
+	c := sloConfig(sp, kinds)
+	if h.told != nil {
+		specialist := sp.Name
+		c.Told = func(g slo.Given) { h.told(specialist, g) }
+	}
+	return c
+}
+
+// hear counts a verdict on a specialist of another gateway's. One that is not in force here has none.
+func (h *history) hear(specialist string, g slo.Given) {
+	h.mu.Lock()
+	b, known := h.boards[specialist]
+	h.mu.Unlock()
+	if known {
+		b.board.Hear(g)
+	}
+}
+
 // boardsOf returns the windows of every specialist of cfg: those that it has, unless their shape was changed. It
 // changes nothing.
 func (h *history) boardsOf(cfg *config.Config) map[string]board {
@@ -64,7 +85,7 @@ func (h *history) boardsOf(cfg *config.Config) map[string]board {
 			all[sp.Name] = old
 			continue
 		}
-		b := board{sp.SLO, kinds, sp.Version, slo.NewBoard(sloConfig(sp, kinds)),
+		b := board{sp.SLO, kinds, sp.Version, slo.NewBoard(h.sloConfig(sp, kinds)),
 			slo.NewEscalation(escalationConfig(sp))}
 		if known { // what was judged stays judged
 			now := time.Now()

@@ -63,6 +63,13 @@ func (t *tenancy) share(c *config.SharedRates) {
 	t.sharing = tenant.Sharing{Rates: t.rates, Gateways: c.Gateways, Ledger: budget.NewLedger(t.rates, c.Gateways)}
 }
 
+// tell has other gateways told what tenants use, unless a Redis counts for all.
+func (t *tenancy) tell(told func(name string, u tenant.Used)) {
+	if t.rates == nil {
+		t.sharing.Told = told
+	}
+}
+
 // tenants returns the tenants of cfg, with what is counted of those in force.
 func (t *tenancy) tenants(cfg *config.Config) (*tenant.Table, error) {
 	secret := t.saltSecret(cfg)

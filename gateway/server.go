@@ -130,6 +130,9 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	return s
 }
 
+// Conversations are what is remembered of which specialist answers each.
+func (s *Server) Conversations() *decide.Conversations { return s.decider.Conversations }
+
 // Serve swaps in rt for all requests from now on.
 func (s *Server) Serve(rt *ensemble.Runtime) {
 	rt.Connect(s.knobs, s.metrics)

@@ -100,10 +100,12 @@ func (b *Board) ObserveDeadline(now time.Time, missed bool) {
 }
 
 // Outcome counts a verdict on an answer, for the rate that is published and for the Breaker.
-func (b *Board) Outcome(v Verdict) { b.breaker.Count(v, b.cfg.Now()) }
+func (b *Board) Outcome(v Verdict) { b.give(Given{Verdict: v}) }
 
 // Overturn has an answer that passed by one voter's verdict fail by another's.
-func (b *Board) Overturn(v Verdict, passedBy string) { b.breaker.Overturn(v, passedBy, b.cfg.Now()) }
+func (b *Board) Overturn(v Verdict, passedBy string) {
+	b.give(Given{Verdict: v, Overturn: true, PassedBy: passedBy})
+}
 
 // roll empties the slots that are older than the window. Under mu.
 func (b *Board) roll(now time.Time) {

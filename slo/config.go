@@ -8,6 +8,7 @@ type Config struct {
 	MinSamples  int           // 20: with fewer a value is absent
 	Correctness CorrectnessConfig
 	Now         func() time.Time // time.Now
+	Told        func(Given)      // called with each verdict that counts, for other gateways; nil is none
 }
 
 // CorrectnessConfig is what a specialist owes in correctness.

@@ -107,11 +107,11 @@ func (l *Breaker) rates(now time.Time) map[string]KindRate {
 }
 
 // OutcomeOfKind counts the first verdict of its kind on an answer, for the rate of the kind.
-func (b *Board) OutcomeOfKind(v Verdict) { b.breaker.CountKind(v, b.cfg.Now()) }
+func (b *Board) OutcomeOfKind(v Verdict) { b.give(Given{Verdict: v, OfKind: true}) }
 
 // OverturnOfKind has an answer that passed by one voter's verdict of a kind fail by another's of the same kind.
 func (b *Board) OverturnOfKind(v Verdict, passedBy string) {
-	b.breaker.OverturnKind(v, passedBy, b.cfg.Now())
+	b.give(Given{Verdict: v, OfKind: true, Overturn: true, PassedBy: passedBy})
 }
 
 // KindOf returns what a kind of verdict is published as.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"octet/gateway/tenant"
 	"octet/internal/contain"
 	"octet/routing/fleet"
 	"octet/routing/peers"
@@ -36,6 +37,11 @@ type Config struct {
 	Knobs *slo.Knobs
 	// Receipt returns a receipt that is kept here and whose it is, as JSON for its client or for operators.
 	Receipt func(id string, forClient bool) (tenant string, text []byte, ok bool)
+
+	// What other gateways tell: a verdict on a specialist, the specialist of a conversation, what a tenant has used.
+	Judged func(specialist string, g slo.Given)
+	Seated func(conversation uint64, specialist string, tokens int)
+	Used   func(name string, u tenant.Used)
 }
 
 // Group is the gateways before the same replicas, as this one sees them. Safe for concurrent use.
@@ -48,8 +54,8 @@ type Group struct {
 	roll   *peers.Roll
 	knobs  *knobs
 	asked  *asked
+	news   *news
 	away   error // why the store cannot be asked; nil while it can be
-	since  time.Time
 	sent   uint64
 	bytes  uint64
 	failed uint64
@@ -59,7 +65,7 @@ type Group struct {
 func New(c Config) *Group {
 	life := rand.Uint64() | 1
 	g := &Group{cfg: c, teller: peers.NewTeller(c.Name, life, c.Lease),
-		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), since: time.Now()}
+		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), news: newNews()}
 	g.replicas.Store(new([]Replica))
 	if c.Knobs != nil {
 		c.Knobs.OnChange(g.knobChanged)
@@ -104,7 +110,7 @@ func (g *Group) look(now time.Time) {
 	g.mu.Lock()
 	gone := g.roll.Expire(now)
 	changes := g.changes()
-	message := g.teller.Tell(work, g.knobs.news(), now)
+	message := g.teller.Tell(work, g.news.write(g.knobs.news(), now), now)
 	left := g.roll.Peers()
 	g.mu.Unlock()
 	for _, name := range gone {
@@ -211,6 +217,7 @@ func (g *Group) hear(text []byte) {
 // take takes in what a message tells beside work.
 func (g *Group) take(heard peers.Heard) {
 	m := heard.Body
+	g.hearNews(heard)
 	if len(m.GetKnobs()) > 0 {
 		g.adopt(m.GetKnobs())
 	}

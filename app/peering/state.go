@@ -26,6 +26,7 @@ type Counts struct {
 	Failed  uint64 `json:"failed"`  // did not go
 	Lost    uint64 `json:"lost"`    // of others, that did not come
 	Refused uint64 `json:"refused"` // of others, that could not be read
+	Dropped uint64 `json:"dropped"` // verdicts, conversations and tenants that were too many to be told
 }
 
 // Peer is another gateway.
@@ -80,7 +81,7 @@ func (g *Group) Read() (peers int, away bool, c Counts) {
 
 // counts is under mu.
 func (g *Group) counts() Counts {
-	c := Counts{Sent: g.sent, Bytes: g.bytes, Failed: g.failed}
+	c := Counts{Sent: g.sent, Bytes: g.bytes, Failed: g.failed, Dropped: g.news.dropped}
 	c.Lost, c.Refused = g.roll.Counts()
 	return c
 }

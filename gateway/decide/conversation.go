@@ -15,7 +15,10 @@ import (
 // Conversations remember which specialist answered each of them last. A conversation is known by its session, else by
 // its longest beginning that is an earlier request: of a chat whole messages, of a completion any part of its text. A
 // request leaves one entry; the longest unused goes first. Safe for concurrent use.
-type Conversations struct{ last *lru.Cache[uint64, seat] }
+type Conversations struct {
+	last *lru.Cache[uint64, seat]
+	told func(conversation uint64, specialist string, tokens int) // nil where this is the only gateway
+}
 
 // seat is where a conversation was answered.
 type seat struct {
@@ -30,7 +33,7 @@ func NewConversations(keep int) *Conversations {
 	if err != nil {
 		panic(err) // only a size below 1 is refused
 	}
-	return &Conversations{cache}
+	return &Conversations{last: cache}
 }
 
 // Resize changes how many are remembered.
@@ -168,6 +171,9 @@ const abreast = 4
 func (c *Conversations) note(key uint64, at seat) {
 	if at.length == 0 {
 		c.last.Add(key, at)
+		if c.told != nil {
+			c.told(key, at.specialist, at.tokens)
+		}
 		return
 	}
 	for i := range uint64(abreast) {

@@ -21,7 +21,11 @@ func (t *Tenant) Reserve(arrival, now time.Time, n int) *apierr.Error {
 	if !t.budget.Any() {
 		return nil
 	}
-	return t.usedUp(t.account.Take(arrival, int64(n), t.budget), now)
+	if no := t.usedUp(t.account.Take(arrival, int64(n), t.budget), now); no != nil {
+		return no
+	}
+	t.tell(Used{Budget: n})
+	return nil
 }
 
 // Spend counts what a request came to, for which so much was reserved.
@@ -30,6 +34,7 @@ func (t *Tenant) Spend(arrival, now time.Time, reserved, cost int) {
 		reserved = 0
 	}
 	t.account.Add(arrival, now, int64(cost-reserved))
+	t.tell(Used{Budget: cost - reserved})
 }
 
 // Budget returns what the tenant may use; zero means no limit.

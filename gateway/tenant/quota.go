@@ -21,6 +21,9 @@ type Sharing struct {
 	Ledger   *budget.Ledger // of budgets; nil counts those of each Table anew
 	Rates    SharedRates    // nil if every gateway counts for itself
 	Gateways int            // that share a rate; each uses its part of it while Rates is not available
+	// Told is called with what each tenant uses, for gateways that count for themselves and hear of the others'; nil if
+	// there are none, or Rates counts for all.
+	Told func(tenant string, u Used)
 }
 
 // quota is one tenant's bucket. A nil quota has no limit.

@@ -80,6 +80,7 @@ func newTenant(c Config, earlier *Table, sharing Sharing) *Tenant {
 		streams:  new(atomic.Int64),
 		budget:   c.Budget,
 		account:  sharing.Ledger.Of(c.Name),
+		told:     sharing.Told,
 	}
 	if old := earlier.named(c.Name); old != nil {
 		t.requests.keep(old.requests)

@@ -25,7 +25,8 @@ type Tenant struct {
 	tokens         *quota
 	streams        *atomic.Int64 // open now; counted only if MaxStreams is set
 	budget         budget.Limits
-	account        *budget.Account // what it has used
+	account        *budget.Account             // what it has used
+	told           func(tenant string, u Used) // nil if no other gateway is told
 }
 
 // Clamp applies the tenant's priority ceiling.
@@ -50,6 +51,7 @@ func (t *Tenant) Take(now time.Time) *apierr.Error {
 	if wait, ok := t.requests.take(now, 1); !ok {
 		return &apierr.Error{Code: apierr.QuotaExceeded, Message: "the key's request rate is used up", RetryAfter: wait}
 	}
+	t.tell(Used{Requests: 1})
 	return nil
 }
 
@@ -75,11 +77,16 @@ func (t *Tenant) Charge(now time.Time, n int) *apierr.Error {
 	if wait, ok := t.tokens.take(now, n); !ok {
 		return &apierr.Error{Code: apierr.QuotaExceeded, Message: "the key's token rate is used up", RetryAfter: wait}
 	}
+	t.tell(Used{Tokens: t.tokens.takes(n)})
 	return nil
 }
 
 // Settle corrects a Charge of so many tokens to the true cost: it takes what is missing or returns what was too much.
 // The balance may go below zero.
 func (t *Tenant) Settle(now time.Time, charged, cost int) {
-	t.tokens.spend(now, cost-t.tokens.takes(charged))
+	n := cost - t.tokens.takes(charged)
+	t.tokens.spend(now, n)
+	if t.tokens != nil {
+		t.tell(Used{Tokens: n})
+	}
 }

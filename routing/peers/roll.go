@@ -42,6 +42,7 @@ type Heard struct {
 	Life  uint64
 	Joins bool // it is the first of its life
 	Left  bool // it is the last
+	Fresh bool // it is none that has come before
 	Body  *peerspb.Message
 }
 
@@ -76,6 +77,7 @@ func (r *Roll) Hear(text []byte, now time.Time) (Heard, error) {
 		r.peers[h.From], h.Joins = p, true
 	}
 	p.heard, p.lease = now, time.Duration(m.GetLeaseMs())*time.Millisecond
+	h.Fresh = m.GetSeq() > p.seq
 	r.take(p, m)
 	return h, nil
 }

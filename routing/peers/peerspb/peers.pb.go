@@ -52,6 +52,7 @@ type Message struct {
 	Seats         []*Seat    `protobuf:"bytes,11,rep,name=seats,proto3" json:"seats,omitempty"`
 	Question      *Question  `protobuf:"bytes,12,opt,name=question,proto3" json:"question,omitempty"`
 	Answer        *Answer    `protobuf:"bytes,13,opt,name=answer,proto3" json:"answer,omitempty"`
+	Used          []*Used    `protobuf:"bytes,14,rep,name=used,proto3" json:"used,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -173,6 +174,13 @@ func (x *Message) GetQuestion() *Question {
 func (x *Message) GetAnswer() *Answer {
 	if x != nil {
 		return x.Answer
+	}
+	return nil
+}
+
+func (x *Message) GetUsed() []*Used {
+	if x != nil {
+		return x.Used
 	}
 	return nil
 }
@@ -392,22 +400,22 @@ func (x *Knob) GetForMs() uint64 {
 	return 0
 }
 
-// Verdict is one that counted on an answer of the sender's. Its number and the sender's life name it: it is counted once.
+// Verdict is one that counted on an answer of the sender's. It is told once, and counted where the message that tells it is the next.
 type Verdict struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
-	Number     uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	Specialist string                 `protobuf:"bytes,2,opt,name=specialist,proto3" json:"specialist,omitempty"`
-	// Of its weights; empty: unknown. A verdict on other weights than a gateway's is not counted there.
-	Version string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
-	// The answer was given so long ago.
-	AgeMs uint64 `protobuf:"varint,4,opt,name=age_ms,json=ageMs,proto3" json:"age_ms,omitempty"`
-	Kind  string `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"`
-	By    string `protobuf:"bytes,6,opt,name=by,proto3" json:"by,omitempty"`
-	Pass  bool   `protobuf:"varint,7,opt,name=pass,proto3" json:"pass,omitempty"`
-	// It overturns what this voter had let pass.
-	Overturns string `protobuf:"bytes,8,opt,name=overturns,proto3" json:"overturns,omitempty"`
-	// What it is a sample of: 1, the answers; 2, those that were judged by its kind.
-	Of            uint32 `protobuf:"varint,9,opt,name=of,proto3" json:"of,omitempty"`
+	Specialist string                 `protobuf:"bytes,1,opt,name=specialist,proto3" json:"specialist,omitempty"`
+	// The answer was asked for so long ago.
+	AgeMs uint64 `protobuf:"varint,2,opt,name=age_ms,json=ageMs,proto3" json:"age_ms,omitempty"`
+	Kind  string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
+	By    string `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`
+	Pass  bool   `protobuf:"varint,5,opt,name=pass,proto3" json:"pass,omitempty"`
+	// Of the weights that answered; empty: unknown.
+	Revision string `protobuf:"bytes,6,opt,name=revision,proto3" json:"revision,omitempty"`
+	// A sample of its kind's rate; else of all answers.
+	OfKind bool `protobuf:"varint,7,opt,name=of_kind,json=ofKind,proto3" json:"of_kind,omitempty"`
+	// It makes an answer fail that passed by this voter's verdict; empty: the gateway's own judge.
+	Overturns     bool   `protobuf:"varint,8,opt,name=overturns,proto3" json:"overturns,omitempty"`
+	PassedBy      string `protobuf:"bytes,9,opt,name=passed_by,json=passedBy,proto3" json:"passed_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -442,23 +450,9 @@ func (*Verdict) Descriptor() ([]byte, []int) {
 	return file_routing_peers_peers_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *Verdict) GetNumber() uint64 {
-	if x != nil {
-		return x.Number
-	}
-	return 0
-}
-
 func (x *Verdict) GetSpecialist() string {
 	if x != nil {
 		return x.Specialist
-	}
-	return ""
-}
-
-func (x *Verdict) GetVersion() string {
-	if x != nil {
-		return x.Version
 	}
 	return ""
 }
@@ -491,16 +485,100 @@ func (x *Verdict) GetPass() bool {
 	return false
 }
 
-func (x *Verdict) GetOverturns() string {
+func (x *Verdict) GetRevision() string {
 	if x != nil {
-		return x.Overturns
+		return x.Revision
 	}
 	return ""
 }
 
-func (x *Verdict) GetOf() uint32 {
+func (x *Verdict) GetOfKind() bool {
 	if x != nil {
-		return x.Of
+		return x.OfKind
+	}
+	return false
+}
+
+func (x *Verdict) GetOverturns() bool {
+	if x != nil {
+		return x.Overturns
+	}
+	return false
+}
+
+func (x *Verdict) GetPassedBy() string {
+	if x != nil {
+		return x.PassedBy
+	}
+	return ""
+}
+
+// Used is what a tenant has used at the sender since it told last. Tokens may be negative: more had been charged before.
+type Used struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Tenant   string                 `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	Requests uint32                 `protobuf:"varint,2,opt,name=requests,proto3" json:"requests,omitempty"`
+	Tokens   int64                  `protobuf:"zigzag64,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// Of its day and month.
+	Budget        int64 `protobuf:"zigzag64,4,opt,name=budget,proto3" json:"budget,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Used) Reset() {
+	*x = Used{}
+	mi := &file_routing_peers_peers_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Used) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Used) ProtoMessage() {}
+
+func (x *Used) ProtoReflect() protoreflect.Message {
+	mi := &file_routing_peers_peers_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Used.ProtoReflect.Descriptor instead.
+func (*Used) Descriptor() ([]byte, []int) {
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Used) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *Used) GetRequests() uint32 {
+	if x != nil {
+		return x.Requests
+	}
+	return 0
+}
+
+func (x *Used) GetTokens() int64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *Used) GetBudget() int64 {
+	if x != nil {
+		return x.Budget
 	}
 	return 0
 }
@@ -518,7 +596,7 @@ type Seat struct {
 
 func (x *Seat) Reset() {
 	*x = Seat{}
-	mi := &file_routing_peers_peers_proto_msgTypes[4]
+	mi := &file_routing_peers_peers_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -530,7 +608,7 @@ func (x *Seat) String() string {
 func (*Seat) ProtoMessage() {}
 
 func (x *Seat) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[4]
+	mi := &file_routing_peers_peers_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -543,7 +621,7 @@ func (x *Seat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seat.ProtoReflect.Descriptor instead.
 func (*Seat) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{4}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Seat) GetConversation() uint64 {
@@ -580,7 +658,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_routing_peers_peers_proto_msgTypes[5]
+	mi := &file_routing_peers_peers_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -592,7 +670,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[5]
+	mi := &file_routing_peers_peers_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -605,7 +683,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{5}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Question) GetNumber() uint64 {
@@ -643,7 +721,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_routing_peers_peers_proto_msgTypes[6]
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +733,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[6]
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +746,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{6}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Answer) GetNumber() uint64 {
@@ -696,7 +774,7 @@ var File_routing_peers_peers_proto protoreflect.FileDescriptor
 
 const file_routing_peers_peers_proto_rawDesc = "" +
 	"\n" +
-	"\x19routing/peers/peers.proto\x12\x0eoctet.peers.v1\"\xc3\x03\n" +
+	"\x19routing/peers/peers.proto\x12\x0eoctet.peers.v1\"\xed\x03\n" +
 	"\aMessage\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
@@ -711,7 +789,8 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	" \x03(\v2\x17.octet.peers.v1.VerdictR\bverdicts\x12*\n" +
 	"\x05seats\x18\v \x03(\v2\x14.octet.peers.v1.SeatR\x05seats\x124\n" +
 	"\bquestion\x18\f \x01(\v2\x18.octet.peers.v1.QuestionR\bquestion\x12.\n" +
-	"\x06answer\x18\r \x01(\v2\x16.octet.peers.v1.AnswerR\x06answer\"\xd3\x01\n" +
+	"\x06answer\x18\r \x01(\v2\x16.octet.peers.v1.AnswerR\x06answer\x12(\n" +
+	"\x04used\x18\x0e \x03(\v2\x14.octet.peers.v1.UsedR\x04used\"\xd3\x01\n" +
 	"\x04Work\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x18\n" +
 	"\arunning\x18\x02 \x01(\rR\arunning\x12\x18\n" +
@@ -729,19 +808,24 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\x05value\x18\x05 \x01(\x01R\x05value\x12\x0e\n" +
 	"\x02by\x18\x06 \x01(\tR\x02by\x12\x10\n" +
 	"\x03why\x18\a \x01(\tR\x03why\x12\x15\n" +
-	"\x06for_ms\x18\b \x01(\x04R\x05forMs\"\xd8\x01\n" +
-	"\aVerdict\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x1e\n" +
+	"\x06for_ms\x18\b \x01(\x04R\x05forMs\"\xe8\x01\n" +
+	"\aVerdict\x12\x1e\n" +
 	"\n" +
-	"specialist\x18\x02 \x01(\tR\n" +
-	"specialist\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\x12\x15\n" +
-	"\x06age_ms\x18\x04 \x01(\x04R\x05ageMs\x12\x12\n" +
-	"\x04kind\x18\x05 \x01(\tR\x04kind\x12\x0e\n" +
-	"\x02by\x18\x06 \x01(\tR\x02by\x12\x12\n" +
-	"\x04pass\x18\a \x01(\bR\x04pass\x12\x1c\n" +
-	"\toverturns\x18\b \x01(\tR\toverturns\x12\x0e\n" +
-	"\x02of\x18\t \x01(\rR\x02of\"b\n" +
+	"specialist\x18\x01 \x01(\tR\n" +
+	"specialist\x12\x15\n" +
+	"\x06age_ms\x18\x02 \x01(\x04R\x05ageMs\x12\x12\n" +
+	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x0e\n" +
+	"\x02by\x18\x04 \x01(\tR\x02by\x12\x12\n" +
+	"\x04pass\x18\x05 \x01(\bR\x04pass\x12\x1a\n" +
+	"\brevision\x18\x06 \x01(\tR\brevision\x12\x17\n" +
+	"\aof_kind\x18\a \x01(\bR\x06ofKind\x12\x1c\n" +
+	"\toverturns\x18\b \x01(\bR\toverturns\x12\x1b\n" +
+	"\tpassed_by\x18\t \x01(\tR\bpassedBy\"j\n" +
+	"\x04Used\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x1a\n" +
+	"\brequests\x18\x02 \x01(\rR\brequests\x12\x16\n" +
+	"\x06tokens\x18\x03 \x01(\x12R\x06tokens\x12\x16\n" +
+	"\x06budget\x18\x04 \x01(\x12R\x06budget\"b\n" +
 	"\x04Seat\x12\"\n" +
 	"\fconversation\x18\x01 \x01(\x06R\fconversation\x12\x1e\n" +
 	"\n" +
@@ -770,28 +854,30 @@ func file_routing_peers_peers_proto_rawDescGZIP() []byte {
 	return file_routing_peers_peers_proto_rawDescData
 }
 
-var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_routing_peers_peers_proto_goTypes = []any{
 	(*Message)(nil),  // 0: octet.peers.v1.Message
 	(*Work)(nil),     // 1: octet.peers.v1.Work
 	(*Knob)(nil),     // 2: octet.peers.v1.Knob
 	(*Verdict)(nil),  // 3: octet.peers.v1.Verdict
-	(*Seat)(nil),     // 4: octet.peers.v1.Seat
-	(*Question)(nil), // 5: octet.peers.v1.Question
-	(*Answer)(nil),   // 6: octet.peers.v1.Answer
+	(*Used)(nil),     // 4: octet.peers.v1.Used
+	(*Seat)(nil),     // 5: octet.peers.v1.Seat
+	(*Question)(nil), // 6: octet.peers.v1.Question
+	(*Answer)(nil),   // 7: octet.peers.v1.Answer
 }
 var file_routing_peers_peers_proto_depIdxs = []int32{
 	1, // 0: octet.peers.v1.Message.work:type_name -> octet.peers.v1.Work
 	2, // 1: octet.peers.v1.Message.knobs:type_name -> octet.peers.v1.Knob
 	3, // 2: octet.peers.v1.Message.verdicts:type_name -> octet.peers.v1.Verdict
-	4, // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
-	5, // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
-	6, // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	5, // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
+	6, // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
+	7, // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
+	4, // 6: octet.peers.v1.Message.used:type_name -> octet.peers.v1.Used
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_routing_peers_peers_proto_init() }
@@ -805,7 +891,7 @@ func file_routing_peers_peers_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_routing_peers_peers_proto_rawDesc), len(file_routing_peers_peers_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
