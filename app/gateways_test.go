@@ -63,8 +63,8 @@ func eachStore(t *testing.T, f func(t *testing.T, g *group)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &group{t: t, store: []string{store(t), "gateways.lease=1s"}}
-			g.first = newWorld(t, groupWorld, []emulator.Config{{Name: "one", Model: "debug", Blocks: 512, Step: 50 * time.Millisecond,
-				PrefillTPS: 200000}},
+			g.first = newWorld(t, groupWorld, []emulator.Config{{Name: "one", Model: "debug", Blocks: 512,
+				Step: 50 * time.Millisecond, PrefillTPS: 200000}},
 				append(g.store, "gateways.name=gw-a")...)
 			f(t, g)
 		})

@@ -86,8 +86,8 @@ func (g *Group) Serve(replicas []Replica) {
 	}
 }
 
-// Run takes part until ctx ends, and then leaves: from its last message on it counts nowhere. The name is claimed before,
-// see peers.Link; where the store could not be asked, the link claims it when it can.
+// Run takes part until ctx ends, and then leaves: from its last message on it counts nowhere. The name is claimed
+// before, see peers.Link; where the store could not be asked, the link claims it when it can.
 func (g *Group) Run(ctx context.Context) {
 	link, unlink := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
@@ -240,7 +240,8 @@ func (g *Group) went(why error) {
 	g.mu.Unlock()
 	switch {
 	case errors.Is(why, peers.ErrTaken):
-		g.cfg.Log.Error("another gateway has this one's name: give one of them another gateways.name", "name", g.cfg.Name)
+		g.cfg.Log.Error("another gateway has this one's name: give one of them another gateways.name", "name",
+			g.cfg.Name)
 	case why != nil && was == nil:
 		g.cfg.Log.Warn("the store of gateways cannot be asked: this gateway goes on alone", "error", why)
 	case why == nil && was != nil:

@@ -66,6 +66,9 @@ func (c NATSConfig) each(ctx context.Context, see func([]byte) bool) error {
 func drain(ctx context.Context, source jetstream.Consumer, see func([]byte) bool) error {
 	t := tail{left: source.CachedInfo().NumPending, see: see}
 	for t.left > 0 {
+		if ctx.Err() != nil { // what had come before the connection was closed may still be read
+			return context.Cause(ctx)
+		}
 		batch, err := source.FetchNoWait(handful)
 		if err != nil {
 			return err

@@ -111,7 +111,8 @@ func (r *Replica) End() {
 	}
 }
 
-// InFlight returns the number of requests between Begin and End, and of other gateways' that are in the replica's batch.
+// InFlight returns the number of requests between Begin and End, and of other gateways' that are in the replica's
+// batch.
 func (r *Replica) InFlight() int {
 	n := r.ledger.now().inFlight()
 	if b := r.beside.Load(); b != nil {

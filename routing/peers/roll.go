@@ -46,8 +46,8 @@ type Heard struct {
 	Body  *peerspb.Message
 }
 
-// Hear takes a message in. The error is ErrMessage, and nothing has changed then. Of this gateway's own nothing is taken,
-// and Heard is the zero one.
+// Hear takes a message in. The error is ErrMessage, and nothing has changed then. Of this gateway's own nothing is
+// taken, and Heard is the zero one.
 func (r *Roll) Hear(text []byte, now time.Time) (Heard, error) {
 	m, err := parse(text)
 	if err != nil {
