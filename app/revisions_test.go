@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -155,6 +156,26 @@ func TestWeightsThatChangedMeanwhileAreJudgedAnew(t *testing.T) {
 		if n := again.samples("debug"); n == 1 == changed {
 			t.Errorf("changed %v: %d verdicts in the window", changed, n)
 		}
+	}
+}
+
+// Issue 22: the receipt tells the weights that answered: those of the time when a place was given, and not of the time
+// when the request began to wait for it.
+func TestAReceiptTellsTheWeightsThatAnsweredAfterAWait(t *testing.T) {
+	w := newPairWorld(t, "specialists[0].scheduler.max_running=1", "limits.max_queue_wait=20s",
+		"limits.idle_timeout=20s")
+	gate := w.gate("debug-0")
+	w.Fault("debug-0", `{"kind":"hang_after_tokens","k":1,"times":1}`)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	w.Ask(ctx, "/v1/chat/completions", streamed(toDebug), "X-Octet-Replica", "debug-0")
+	answered := make(chan receipt.Receipt, 1)
+	go func() { answered <- w.answeredBy("debug-0") }()
+	eventually(t, "the other waits", func() bool { return gate.Stats().Waiting == 1 })
+	w.update("debug-0", "/models/newer")
+	leave()
+	if r := <-answered; r.Revision() != "/models/newer" || len(r.Attempts) != 1 || r.Attempts[0].QueueMs == 0 {
+		t.Errorf("%+v", r.Attempts)
 	}
 }
 

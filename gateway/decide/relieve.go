@@ -81,8 +81,7 @@ func (d *Decision) copyToDemoted() {
 // divert lets the second choice answer for a first one under load, where the verdict was unsure and the second is not
 // under load itself.
 func (c *Decider) divert(rt *ensemble.Runtime, r *intake.Request, d *Decision) {
-	d.inForce(rt)
-	second, ok := d.Divert(d.DivertThreshold)
+	second, ok := d.Divert(d.DivertThreshold) // as Route has read it: the shadow was decided on by the same reading
 	if !ok || !c.mayTake(rt, r, second.Specialist) {
 		return
 	}
