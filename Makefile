@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: deploy-checks image-root image image-check release release-check release-tools vuln crosscheck help pairs run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim matrix fuzz fuzz-front soak takeover proto clean
+.PHONY: deploy-checks image-root image image-check release release-check release-tools vuln crosscheck help pairs run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim sim-gateways matrix fuzz fuzz-front soak takeover proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -90,6 +90,9 @@ screenshots: build ## docs/screenshots, of the page over the demo ensemble, by h
 
 sim: ## the scheduler in virtual time: ten million steps, six million admissions, tables of what happened; ARGS='-steps 100000' for less
 	go run ./internal/sim/simrun $(ARGS)
+
+sim-gateways: ## several gateways before the same engines in virtual time, beside one: the table of docs/scale.md; ARGS='-engines 16 -gateways 1,4' for less
+	go run ./internal/sim/simgateways -trace $(TRACES_DIR)/mooncake_conversation.jsonl.gz $(ARGS)
 
 # The traces of the matrix: sessions of agents that seeds draw, published traces where they are, and mixes.
 TRACES_DIR ?= ../shared/data/traces

@@ -107,8 +107,8 @@ func (c *Config) checkEngine() error {
 	return nil
 }
 
-// of returns how long a step takes.
-func (t *Timing) of(prefill, decodes int) time.Duration {
+// Took returns how long a step takes that computes so many prompt tokens, and so many tokens behind first ones.
+func (t *Timing) Took(prefill, decodes int) time.Duration {
 	compute := time.Duration(float64(prefill) / t.Prefill * 1e9)
 	return t.Step + compute + time.Duration(decodes)*t.Decode
 }

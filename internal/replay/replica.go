@@ -81,7 +81,7 @@ func (r *replica) start(t *Timing, now scheduler.Time) {
 		}
 		r.results = append(r.results, result)
 	}
-	took := t.of(prefill, decodes)
+	took := t.Took(prefill, decodes)
 	r.busy += took
 	r.due = now + took
 }

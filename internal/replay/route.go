@@ -16,7 +16,7 @@ import (
 // arrive routes request i and gives it to the replica that was picked.
 func (r *run) arrive(i int) {
 	l := &r.lives[i]
-	r.prompt = appendPrompt(make([]uint32, 0, l.Input), r.trace, i, r.config.Seed)
+	r.prompt = r.trace.AppendPrompt(make([]uint32, 0, l.Input), i, r.config.Seed)
 	c := routing.Acquire(routing.Facts{Specialist: specialist, Session: l.Session, Kind: "completion", Stream: true,
 		Now: r.clock()})
 	defer c.Release()

@@ -8,8 +8,8 @@ import (
 	"octet/routing/index"
 )
 
-// appendPrompt appends the tokens of request i of t under seed.
-func appendPrompt(dst []uint32, t *Trace, i int, seed uint64) []uint32 {
+// AppendPrompt appends the tokens of request i under seed.
+func (t *Trace) AppendPrompt(dst []uint32, i int, seed uint64) []uint32 {
 	r := &t.Requests[i]
 	end := len(dst) + r.Input
 	for _, s := range r.Blocks {

@@ -152,10 +152,14 @@ func (r *Roll) Expire(now time.Time) (gone []string) {
 
 // Changes calls changed with the sum of each replica of which it has changed since the last call.
 func (r *Roll) Changes(changed func(replica uint64, w Work)) {
+	if len(r.dirty) == 0 {
+		return
+	}
+	names := slices.Sorted(maps.Keys(r.peers)) // a mean depends on the order
 	for replica := range r.dirty {
 		var sum Work
-		for _, p := range r.peers {
-			sum = sum.Add(p.work[replica])
+		for _, name := range names {
+			sum = sum.Add(r.peers[name].work[replica])
 		}
 		if sum.Idle() {
 			delete(r.sums, replica)

@@ -1,0 +1,115 @@
+package gateways
+
+import (
+	"time"
+
+	"octet/routing/fleet"
+	"octet/routing/peers"
+	"octet/scheduler/gate"
+)
+
+// touched notes that something of a gateway changed: it tells it at its next tick.
+func (r *run) touched(g *gateway) {
+	if g.ticks || r.alone() {
+		return
+	}
+	g.ticks = true
+	phase := tellEvery * time.Duration(g.number) / time.Duration(len(r.gateways))
+	r.agenda.note((r.now-phase+tellEvery).Truncate(tellEvery)+phase, func() { r.look(g) })
+}
+
+// beat has a gateway look now and then although nothing changed, as long as there is anything to do.
+func (r *run) beat(g *gateway) {
+	if r.left == 0 {
+		return
+	}
+	r.look(g)
+	r.agenda.note(r.now+beatEvery, func() { r.beat(g) })
+}
+
+// look is app/peering's: it tells what has changed here, and forgets the gateways whose leases are over.
+func (r *run) look(g *gateway) {
+	g.ticks = false
+	now := r.clock()
+	g.roll.Expire(now)
+	message := g.teller.Tell(g.gather(), nil, now)
+	r.apply(g)
+	if message != nil {
+		r.broadcast(g, message)
+	}
+}
+
+// gather returns what a gateway has at each engine, as app/peering does.
+func (g *gateway) gather() map[uint64]peers.Work {
+	work := make(map[uint64]peers.Work, len(g.doors))
+	for i := range g.doors {
+		d := &g.doors[i]
+		own, held := d.member.Own(), d.model.Own()
+		w := peers.Work{Running: max(held.Sequences, own.Running), Waiting: max(own.Waiting, held.Waiting),
+			Backlog: own.Backlog, Tokens: own.Tokens, Blocks: held.Blocks, Answer: held.Answer}
+		if held.Waiting > 0 {
+			w.Urgent = held.Urgent
+		}
+		work[d.key] = w
+	}
+	return work
+}
+
+// apply tells a gateway's ledgers and Models what the others have, where that has changed.
+func (r *run) apply(g *gateway) {
+	changed := make(map[uint64]peers.Work)
+	g.roll.Changes(func(key uint64, w peers.Work) { changed[key] = w })
+	for host := range g.doors { // in their order, not the map's
+		d := &g.doors[host]
+		w, ok := changed[d.key]
+		if !ok {
+			continue
+		}
+		d.member.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Tokens: w.Tokens})
+		d.model.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
+			Urgent: w.Urgent, Answer: w.Answer}, r.now)
+		r.collect(g, host)
+	}
+}
+
+// broadcast sends a message to all other gateways.
+func (r *run) broadcast(from *gateway, message []byte) {
+	r.out.Messages++
+	r.out.Bytes += len(message)
+	for _, to := range r.gateways {
+		if to == from || r.parted() || r.dice.Float64() < r.config.Loss {
+			continue
+		}
+		r.agenda.note(r.now+r.config.Delay, func() { r.hear(to, message) })
+	}
+}
+
+// hear has a message arrive.
+func (r *run) hear(g *gateway, message []byte) {
+	if r.parted() {
+		return
+	}
+	heard, err := g.roll.Hear(message, r.clock())
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	if heard.Joins {
+		g.teller.Again()
+	}
+	r.apply(g)
+}
+
+// alone reports whether gateways tell each other nothing.
+func (r *run) alone() bool { return r.config.Apart || len(r.gateways) == 1 }
+
+// parted reports whether no message arrives now.
+func (r *run) parted() bool { return r.now >= r.cut && r.now < r.mended }
+
+// mend has the gateways tell all again when the network is back, as links do.
+func (r *run) mend() {
+	for _, g := range r.gateways {
+		g.teller.Again()
+		r.touched(g)
+	}
+}
