@@ -29,6 +29,7 @@ type demoFlags struct {
 	step                 time.Duration
 	text                 string
 	sets                 []string
+	gateways             int
 }
 
 func demoCommand() *cobra.Command {
@@ -45,12 +46,17 @@ func demoCommand() *cobra.Command {
 		"carry cache events over the Redis server at this address instead of the embedded NATS")
 	c.Flags().DurationVar(&f.step, "step", 10*time.Millisecond, "one decode step of the emulated engines")
 	c.Flags().StringVar(&f.text, "text", emulator.TextProse, "what the emulated engines say: prose, tools or index")
+	c.Flags().IntVar(&f.gateways, "gateways", 1,
+		"gateways before the engines, at most 26; several are one group, with a plain TCP spreader at the data listener")
 	c.Flags().StringArrayVar(&f.sets, "set", nil,
 		"override one key of the reference configuration: path=value; may be repeated")
 	return c
 }
 
 func demo(ctx context.Context, f demoFlags, out io.Writer) error {
+	if f.gateways < 1 || f.gateways > 26 {
+		return fmt.Errorf("--gateways: %d is none of 1 to 26", f.gateways)
+	}
 	bus, err := f.eventBus()
 	if err != nil {
 		return err
@@ -79,6 +85,9 @@ func demo(ctx context.Context, f demoFlags, out io.Writer) error {
 				}
 			})
 		}
+	}
+	if f.gateways > 1 {
+		return f.several(ctx, out, cfg, &bus)
 	}
 	return serve(ctx, cfg, app.Source{},
 		func(data, admin net.Addr) { printTour(out, data.String(), admin.String(), cfg) })
@@ -137,7 +146,8 @@ func (f demoFlags) config(sets []string) (*config.Config, [][]net.Listener, erro
 
 // eventBus carries the demo's cache events.
 type eventBus struct {
-	sets      []string // of the configuration
+	sets      []string         // of the configuration
+	group     *config.Gateways // where several gateways meet
 	publisher func() (events.Publisher, error)
 	stop      func()
 }
@@ -146,7 +156,8 @@ type eventBus struct {
 func (f demoFlags) eventBus() (eventBus, error) {
 	if f.redis != "" {
 		return eventBus{
-			sets: []string{"events.redis.addr=" + f.redis},
+			sets:  []string{"events.redis.addr=" + f.redis},
+			group: meeting(&config.Gateways{Redis: &config.GatewaysRedis{Addr: f.redis, Bucket: "octet"}}),
 			publisher: func() (events.Publisher, error) {
 				return redisstream.NewPublisher(redisstream.Config{Addr: f.redis, Stream: "octet:kv"})
 			},
@@ -164,7 +175,8 @@ func (f demoFlags) eventBus() (eventBus, error) {
 	}
 	url := nats.ClientURL()
 	return eventBus{
-		sets: []string{"events.nats.url=" + url},
+		sets:  []string{"events.nats.url=" + url},
+		group: meeting(&config.Gateways{NATS: &config.GatewaysNATS{URL: url, Bucket: "octet"}}),
 		publisher: func() (events.Publisher, error) {
 			return natsstream.NewPublisher(natsstream.Config{URL: url})
 		},
@@ -174,6 +186,12 @@ func (f demoFlags) eventBus() (eventBus, error) {
 			_ = os.RemoveAll(dir) // the system cleans its temporary files as well
 		},
 	}, nil
+}
+
+// meeting returns a group with the times that a configuration has by default.
+func meeting(g *config.Gateways) *config.Gateways {
+	g.Lease, g.Timeout = 2*time.Second, 500*time.Millisecond
+	return g
 }
 
 func startNATS(dir string) (*server.Server, error) {
