@@ -54,8 +54,8 @@ func demoCommand() *cobra.Command {
 }
 
 func demo(ctx context.Context, f demoFlags, out io.Writer) error {
-	if f.gateways < 1 || f.gateways > 26 {
-		return fmt.Errorf("--gateways: %d is none of 1 to 26", f.gateways)
+	if f.gateways < 0 || f.gateways > 26 {
+		return fmt.Errorf("--gateways: %d is more than 26, or less than none", f.gateways)
 	}
 	bus, err := f.eventBus()
 	if err != nil {
