@@ -80,7 +80,7 @@ func Root() *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(serveCommand(), healthCommand())
+	root.AddCommand(serveCommand(), eppCommand(), healthCommand())
 	root.AddCommand(demoCommand(), engineCommand(), bridgeCommand(), checkCommand(), explainCommand(),
 		doctorCommand(), drainCommand(), knobCommand(), topCommand(), replayCommand(), trainCommand(),
 		evaluateCommand(), calibrateCommand(), adaptCommand())

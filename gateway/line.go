@@ -12,7 +12,10 @@ import (
 // complete is the whole way of a chat or completion request, from its head to the end of its answer. door is the
 // surface that the client speaks; nil for the kind's own.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request, kind wire.Kind, door doors.Door) {
-	x := s.begin(w, r)
+	s.answerTo(s.begin(w, r), r, kind, door)
+}
+
+func (s *Server) answerTo(x *exchange, r *http.Request, kind wire.Kind, door doors.Door) {
 	x.request.Door, x.request.Kind = door, kind
 	if !x.respond(r, kind) {
 		x.conclude()
@@ -55,7 +58,7 @@ func (x *exchange) run(r *http.Request, kind wire.Kind) error {
 	}
 	second := x.s.decider.Second(x.rt, &x.request, &x.decision)
 	err := x.serve(ctx, dispatch.Choice{OfferBack: second}) // which replica, may it run, run it
-	if second && elsewhere(err) && !x.relay.Begun() {
+	if second && elsewhere(err) && !x.relay.Begun() && !x.dispatch.Carried() {
 		err = x.serveSecond(ctx, err)
 	}
 	return x.dispatch.ComeBack(err) // when to come back

@@ -12,6 +12,7 @@ import (
 	"octet/gateway/api"
 	"octet/gateway/apierr"
 	"octet/gateway/conn"
+	"octet/gateway/doors"
 	"octet/gateway/doors/messages"
 	"octet/gateway/ensemble"
 	"octet/gateway/front"
@@ -26,20 +27,26 @@ import (
 func (s *Server) DataHandler() http.Handler {
 	rest := s.router()
 	return front.Certain(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.Method != http.MethodPost:
-		case r.URL.Path == wire.Chat.Path():
-			s.complete(w, r, wire.Chat, nil)
-			return
-		case r.URL.Path == wire.Completion.Path():
-			s.complete(w, r, wire.Completion, nil)
-			return
-		case doorsByPath[r.URL.Path] != nil:
-			s.complete(w, r, wire.Chat, doorsByPath[r.URL.Path])
+		if kind, door, is := completes(r); is {
+			s.complete(w, r, kind, door)
 			return
 		}
 		rest.ServeHTTP(w, r)
 	}, s.reject)
+}
+
+// completes returns what a request asks for if it is for an answer of a model; false for any other.
+func completes(r *http.Request) (kind wire.Kind, door doors.Door, is bool) {
+	switch {
+	case r.Method != http.MethodPost:
+		return kind, nil, false
+	case r.URL.Path == wire.Chat.Path():
+		return wire.Chat, nil, true
+	case r.URL.Path == wire.Completion.Path():
+		return wire.Completion, nil, true
+	}
+	door = doorsByPath[r.URL.Path]
+	return wire.Chat, door, door != nil
 }
 
 func (s *Server) router() *gin.Engine {

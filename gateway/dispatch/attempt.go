@@ -34,7 +34,7 @@ func (d *Dispatch) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	d.Attempts++
 	d.begin(rep, at, &s)
 	d.Relay.Cont = nil
-	if continuable(d.Request, rep) {
+	if d.Courier == nil && continuable(d.Request, rep) {
 		d.Relay.Cont = new(stream.Continuation)
 	}
 	err := d.attempt(ctx, began)
@@ -42,7 +42,7 @@ func (d *Dispatch) Dispatch(ctx context.Context, s routing.Step, host index.Host
 		return nil
 	}
 	d.settle(err)
-	if err == nil || d.Relay.Begun() {
+	if err == nil || d.Relay.Begun() || d.carried {
 		return err
 	}
 	return fault.Again(err)
@@ -61,8 +61,8 @@ func (d *Dispatch) attempt(ctx context.Context, began time.Duration) (err error)
 		}
 		err = d.call()
 		switch {
-		case err == nil:
-			return nil
+		case err == nil || d.carried:
+			return err
 		case errors.Is(err, place.ErrPreempted) && !d.Relay.Begun():
 			d.Preempted++
 		case !d.doWithout(err) && !d.doWithoutUsage(err) && !d.doWithoutDoor(err):
@@ -127,7 +127,8 @@ func (d *Dispatch) admitted(in time.Time) {
 // admission makes q what the Gate is asked: for the answer, or for a leg before it. All else of q is zero.
 func (d *Dispatch) admission(q *gate.Request, leg bool) {
 	d.Plan.Admission(d.Request, q)
-	q.Paid, q.Victim, q.Resume = d.Preempted > 0, d.Preempted < mostPreemptions, d.Relay.Delivered()
+	q.Paid, q.Resume = d.Preempted > 0, d.Relay.Delivered()
+	q.Victim = d.Preempted < mostPreemptions && (leg || d.Courier == nil)
 	if q.Resume == 0 { // an answer that has begun has no other choice
 		q.OfferBack, q.Sooner, q.AtOnce = d.Choice.OfferBack, d.Choice.Sooner, d.Choice.AtOnce
 	}
@@ -208,6 +209,10 @@ func (d *Dispatch) ask(ctx context.Context, hop *ensemble.Hop) (engine.Response,
 	d.Request.Segments = segments
 	d.tell(hop, d.Trace.Ask())
 	d.fill(&d.turn.sent, hop, segments, budget)
+	if d.Courier != nil && hop.Last {
+		d.carried = true
+		return d.Courier.Do(ctx, hop.Replica, &d.turn.sent)
+	}
 	return hop.Replica.Client.Do(ctx, &d.turn.sent)
 }
 

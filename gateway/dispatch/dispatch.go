@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"octet/engine"
 	"octet/gateway/ensemble"
 	"octet/gateway/fault"
 	"octet/gateway/intake"
@@ -46,6 +47,14 @@ type Parts struct {
 	Receipt *receipt.Draft
 	Trace   *trace.Draft // nil if the request is not traced
 	Client  Client
+	Courier Courier // nil: replicas are reached by their own clients
+}
+
+// Courier takes a request to the replica that answers it, and brings the answer, in place of the replica's own client:
+// where another proxy holds the connections to engines. It is asked once a request, and steps before the last are none
+// of its. What it has taken is not preempted, not sent anew and not continued elsewhere.
+type Courier interface {
+	Do(ctx context.Context, to *ensemble.Replica, r *engine.Request) (engine.Response, error)
 }
 
 // Dispatch has one request answered.
@@ -62,6 +71,8 @@ type Dispatch struct {
 	away  away
 	heirs succession
 	held  held
+
+	carried bool // the courier has taken it
 
 	doubts    doubts
 	predicted int // tokens of the prompt that the index believes the replica to hold
@@ -156,6 +167,9 @@ func (d *Dispatch) Run(plan routing.Plan) error {
 
 // Underway reports whether a replica holds the request: its stream has begun and is not over.
 func (d *Dispatch) Underway() bool { return d.turn.rep != nil }
+
+// Carried reports whether the courier has taken the request: no other attempt can be made.
+func (d *Dispatch) Carried() bool { return d.carried }
 
 // Resolve settles failures of which it was not known whose fault they were, see doubts. served says that a replica has
 // begun to answer.

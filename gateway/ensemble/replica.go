@@ -1,8 +1,10 @@
 package ensemble
 
 import (
+	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"octet/engine"
@@ -140,6 +142,29 @@ type TokenCheck struct {
 	Reason   string `json:"reason,omitempty"`
 	Checked  uint64 `json:"checked"`  // prompts compared
 	Differed uint64 `json:"differed"` // of those
+}
+
+// Endpoint returns where the replica's engine is, as host:port; "" where its URL has no such.
+func (r *Replica) Endpoint() string {
+	at, err := url.Parse(r.Fleet.Spec().URL)
+	switch {
+	case err != nil || at.Hostname() == "":
+		return ""
+	case at.Port() != "":
+		return net.JoinHostPort(at.Hostname(), at.Port())
+	case at.Scheme == "https":
+		return net.JoinHostPort(at.Hostname(), "443")
+	}
+	return net.JoinHostPort(at.Hostname(), "80")
+}
+
+// Prefix returns the path at which the replica's engine has its API, before what the API says; "" for the root.
+func (r *Replica) Prefix() string {
+	at, err := url.Parse(r.Fleet.Spec().URL)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(at.Path, "/")
 }
 
 // Traced returns where the replica's engine is, as traces tell it.

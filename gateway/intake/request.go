@@ -29,7 +29,8 @@ type Request struct {
 	Stream  bool         // the answer is sent as events
 	Tenant  *tenant.Tenant
 	Intent  Intent
-	*Body   // nil while it is released
+	Among   Among // endpoints of the replicas that may answer; nil for all
+	*Body         // nil while it is released
 
 	headers   headers
 	forwarded []engine.Field // see Forwarded

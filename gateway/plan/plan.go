@@ -47,6 +47,9 @@ func (p *Plan) Make(ctx context.Context, rt *ensemble.Runtime, r *intake.Request
 	if none != nil {
 		return routing.Plan{}, none
 	}
+	if hosts, none = r.Among.Of(rt, hosts, p.Specialist.Name); none != nil {
+		return routing.Plan{}, none
+	}
 	if err := checkImages(p.Specialist, r); err != nil {
 		return routing.Plan{}, err
 	}

@@ -1,0 +1,80 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"octet/app"
+	"octet/config"
+	"octet/internal/certs"
+	"octet/internal/systemd"
+)
+
+// eppFlags are the flags of `octet epp`.
+type eppFlags struct {
+	from     app.Source
+	listen   string
+	failOpen bool
+	tls      certs.Files
+}
+
+func eppCommand() *cobra.Command {
+	var f eppFlags
+	c := &cobra.Command{
+		Use:   "epp --config FILE",
+		Short: "The gateway as an endpoint picker: an Envoy-based gateway asks it where requests go",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.from.Path == "" {
+				return usageError{fmt.Errorf("--config FILE is required")}
+			}
+			if (f.tls.Cert == "") != (f.tls.Key == "") {
+				return usageError{fmt.Errorf("--cert and --key go together")}
+			}
+			cfg, err := f.from.Load()
+			if err != nil {
+				return err
+			}
+			return epp(cmd.Context(), cfg, &f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.from.Path, "config", "", "the configuration file")
+	flags.StringArrayVar(&f.from.Sets, "set", nil, "override one key: path=value; may be repeated")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:9002", "where Envoy's ext_proc filter asks, by gRPC")
+	flags.BoolVar(&f.failOpen, "fail-open", false,
+		"send what this program itself fails with to any healthy replica, instead of answering 500")
+	flags.StringVar(&f.tls.Cert, "cert", "", "PEM file of that listener's certificate; none is plain")
+	flags.StringVar(&f.tls.Key, "key", "", "PEM file of its private key")
+	return c
+}
+
+// epp runs the gateway and its picker until ctx ends and both are drained.
+func epp(ctx context.Context, cfg *config.Config, f *eppFlags) error {
+	log := logger(cfg.Log, os.Stderr)
+	slog.SetDefault(log) // contained panics are logged by the default logger
+	data, admin, err := app.Listen(cfg)
+	if err != nil {
+		return err
+	}
+	asked, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return errors.Join(err, data.Close(), admin.Close())
+	}
+	unit := &systemd.Unit{Log: log}
+	a, err := app.New(ctx, cfg, app.Options{Log: log, Build: app.Build{Version: version, Commit: commit, Ref: buildRef},
+		Source: f.from, Reloading: unit.Reloading})
+	if err != nil {
+		return errors.Join(err, data.Close(), admin.Close(), asked.Close())
+	}
+	defer func() { _ = a.Close() }() // which logs what has failed
+	log.Info("serving", "data", data.Addr().String(), "admin", admin.Addr().String(), "epp", asked.Addr().String())
+	defer supervise(ctx, unit, a, data.Addr(), admin.Addr())()
+	return a.ServePicking(ctx, data, admin, app.PickerOptions{Listener: asked, FailOpen: f.failOpen, TLS: f.tls})
+}

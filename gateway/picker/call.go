@@ -1,0 +1,207 @@
+package picker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	modes "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
+	extproc "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"octet/gateway/intake"
+)
+
+// call is one stream of the protocol. The goroutine of its line alone takes its messages and sends; receive hands one
+// message over at a time, so that the proxy is held back while the line is busy.
+type call struct {
+	stream grpc.BidiStreamingServer[extproc.ProcessingRequest, extproc.ProcessingResponse]
+	ctx    context.Context // ends with the call, and as the proxy gives it up
+	cancel context.CancelFunc
+	in     chan *extproc.ProcessingRequest
+	reads  deadline      // of the request's body
+	stuck  chan struct{} // closed once a write has waited for too long
+	stick  sync.Once
+
+	names    []string // of the request's fields, in lower case
+	keeps    bool     // the body is kept as it came, for pass
+	kept     [][]byte // of it
+	whole    bool     // all of the body is here
+	trailers bool     // and trailers came behind it
+
+	via      string    // this gateway's name
+	carried  bool      // the endpoint was told
+	answers  *response // of the engine; nil before its head
+	misspoke error     // what the proxy sent out of turn; nil if nothing
+}
+
+func newCall(stream grpc.BidiStreamingServer[extproc.ProcessingRequest, extproc.ProcessingResponse],
+	via string, keeps bool) *call {
+	c := &call{stream: stream, in: make(chan *extproc.ProcessingRequest), stuck: make(chan struct{}), via: via, keeps: keeps,
+		reads: deadline{moved: make(chan struct{}, 1)}}
+	c.ctx, c.cancel = context.WithCancel(stream.Context())
+	return c
+}
+
+// receive hands messages over until the call or the proxy's side of it ends. That the proxy closes its side before the
+// answer is whole says that the client has left.
+func (c *call) receive() {
+	defer c.cancel()
+	for {
+		m, err := c.stream.Recv()
+		if err != nil {
+			return
+		}
+		select {
+		case c.in <- m:
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// next returns the next message. The error is ctx's, or os.ErrDeadlineExceeded at until; zero means no limit.
+func (c *call) next(ctx context.Context, until time.Time) (*extproc.ProcessingRequest, error) {
+	d := deadline{at: until}
+	return c.nextBy(ctx, &d)
+}
+
+func (c *call) nextBy(ctx context.Context, d *deadline) (*extproc.ProcessingRequest, error) {
+	for {
+		late, stop := d.timer()
+		m, again, err := c.await(ctx, late, d.moved)
+		stop()
+		if !again {
+			return m, err
+		}
+	}
+}
+
+// await takes one message; again says that the deadline was moved first.
+func (c *call) await(ctx context.Context, late <-chan time.Time, moved <-chan struct{}) (m *extproc.ProcessingRequest,
+	again bool, err error) {
+	select {
+	case m = <-c.in:
+		return m, false, nil
+	case <-ctx.Done():
+		return nil, false, ended(ctx)
+	case <-c.ctx.Done():
+		return nil, false, ended(c.ctx)
+	case <-late:
+		return nil, false, os.ErrDeadlineExceeded
+	case <-moved:
+		return nil, true, nil
+	}
+}
+
+// ended returns the error of a context that has ended, and its cause.
+func ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// begin takes the head of the request. The error is a status of the call.
+func (c *call) begin() (*http.Request, intake.Among, error) {
+	m, err := c.next(c.ctx, time.Now().Add(firstWait))
+	if err != nil {
+		return nil, nil, status.FromContextError(err).Err()
+	}
+	if p := m.GetProtocolConfig(); p != nil {
+		const both = modes.ProcessingMode_FULL_DUPLEX_STREAMED
+		if p.GetRequestBodyMode() != both || p.GetResponseBodyMode() != both {
+			return nil, nil, status.Error(codes.FailedPrecondition, "processing_mode: request_body_mode and "+
+				"response_body_mode must be FULL_DUPLEX_STREAMED")
+		}
+	}
+	h := m.GetRequestHeaders()
+	if h == nil {
+		return nil, nil, status.Errorf(codes.InvalidArgument, "%T before the request's head", m.GetRequest())
+	}
+	r, err := requestOf(c, h)
+	if err != nil {
+		return nil, nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	return r, amongOf(m, r), nil
+}
+
+// misplaced notes a message that came out of turn, and ends the call: no replica is to be blamed for it.
+func (c *call) misplaced(m *extproc.ProcessingRequest, during string) error {
+	c.misspoke = status.Errorf(codes.InvalidArgument, "%T during %s", m.GetRequest(), during)
+	c.cancel()
+	return ended(c.ctx)
+}
+
+// ended returns the status of a call whose line has ended with err.
+func (c *call) ended(err error) error {
+	switch {
+	case c.misspoke != nil:
+		return c.misspoke
+	case err == nil:
+		return nil
+	case c.ctx.Err() != nil:
+		return status.FromContextError(c.ctx.Err()).Err()
+	case errors.Is(err, errBroken):
+		return status.Error(codes.Aborted, err.Error())
+	}
+	return err
+}
+
+// send sends one message; waiting for the proxy beyond until ends the call. Zero means no limit.
+func (c *call) send(m *extproc.ProcessingResponse, until time.Time) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	if !until.IsZero() {
+		late := time.AfterFunc(time.Until(until), func() { c.stick.Do(func() { close(c.stuck) }) })
+		defer late.Stop()
+	}
+	select {
+	case <-c.stuck:
+		return os.ErrDeadlineExceeded
+	default:
+	}
+	err := c.stream.Send(m)
+	select {
+	case <-c.stuck:
+		return os.ErrDeadlineExceeded
+	default:
+		return err
+	}
+}
+
+// deadline bounds waits. The zero deadline is none. Safe for concurrent use.
+type deadline struct {
+	mu    sync.Mutex
+	at    time.Time     // guarded by mu
+	moved chan struct{} // of one: at has changed; nil if it never does
+}
+
+func (d *deadline) set(at time.Time) {
+	d.mu.Lock()
+	d.at = at
+	d.mu.Unlock()
+	select {
+	case d.moved <- struct{}{}:
+	default: // the waiter looks at it anyway
+	}
+}
+
+// timer returns a channel that tells when the deadline is over; nil without one. stop frees it.
+func (d *deadline) timer() (late <-chan time.Time, stop func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.at.IsZero() {
+		return nil, func() {}
+	}
+	t := time.NewTimer(time.Until(d.at))
+	return t.C, func() { t.Stop() }
+}
