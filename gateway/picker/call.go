@@ -43,8 +43,8 @@ type call struct {
 
 func newCall(stream grpc.BidiStreamingServer[extproc.ProcessingRequest, extproc.ProcessingResponse],
 	via string, keeps bool) *call {
-	c := &call{stream: stream, in: make(chan *extproc.ProcessingRequest), stuck: make(chan struct{}), via: via, keeps: keeps,
-		reads: deadline{moved: make(chan struct{}, 1)}}
+	c := &call{stream: stream, in: make(chan *extproc.ProcessingRequest), stuck: make(chan struct{}),
+		via: via, keeps: keeps, reads: deadline{moved: make(chan struct{}, 1)}}
 	c.ctx, c.cancel = context.WithCancel(stream.Context())
 	return c
 }

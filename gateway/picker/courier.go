@@ -52,7 +52,7 @@ func (c *call) Do(ctx context.Context, to *ensemble.Replica, q *engine.Request) 
 	case m.GetResponseHeaders() == nil:
 		return nil, c.misplaced(m, "the wait for an answer")
 	}
-	c.answers, err = responseOf(c, ctx, m.GetResponseHeaders(), q.IdleTimeout)
+	c.answers, err = responseOf(ctx, c, m.GetResponseHeaders(), q.IdleTimeout)
 	if err != nil {
 		return nil, err
 	}

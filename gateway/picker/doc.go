@@ -2,11 +2,11 @@
 // engines, and asks here by its external processing protocol (ext_proc, FULL_DUPLEX_STREAMED both ways) which endpoint
 // takes a request, in the words of the Gateway API's InferencePool.
 //
-//		Envoy ── request head, body ──▶ http.Request ──▶ the line ──▶ courier ── endpoint, head, body ──▶ Envoy ──▶ engine
-//		Envoy ── response head, body ─▶ engine.Response ──▶ the line ──▶ http.ResponseWriter ── head, body ──▶ Envoy
+//	Envoy ── request head, body ──▶ http.Request ──▶ the line ──▶ courier ── endpoint, body ──▶ Envoy ──▶ engine
+//	Envoy ── response head, body ─▶ engine.Response ──▶ the line ──▶ http.ResponseWriter ── head, body ──▶ Envoy
 //
-//	 1. The line is the one of the data listener: tokens, Gate, ledger, receipt and metrics do not know the difference.
-//	 2. A request is carried once. What ends before is one immediate response, and so is an answer that failed before its
-//	    head was sent.
+//	 1. The line is the one of the data listener: tokens, Gate, ledger, receipt, metrics do not know the difference.
+//	 2. A request is carried once. What ends before is one immediate response, and so is an answer that failed before
+//	    its head was sent.
 //	 3. A stream that breaks after its head ends in an error of the call, upon which the proxy resets its client.
 package picker

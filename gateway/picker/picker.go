@@ -54,8 +54,8 @@ type Picker struct {
 // New returns a Picker.
 func New(cfg Config) *Picker { return &Picker{cfg: cfg} }
 
-// Serve answers on l, which it closes, until ctx ends; then it says that it is not serving, and refuses nothing: that is
-// the line's. It returns once done is closed and all calls have ended, or with the error of l.
+// Serve answers on l, which it closes, until ctx ends; then it says that it is not serving, and refuses nothing: that
+// is the line's. It returns once done is closed and all calls have ended, or with the error of l.
 func (p *Picker) Serve(ctx context.Context, l net.Listener, done <-chan struct{}) error {
 	options := append([]grpc.ServerOption{grpc.WaitForHandlers(true), grpc.MaxRecvMsgSize(mostBytes),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: idleAfter, Timeout: goneAfter}),

@@ -29,7 +29,7 @@ type response struct {
 
 var _ engine.Response = (*response)(nil)
 
-func responseOf(c *call, ctx context.Context, h *extproc.HttpHeaders, idle time.Duration) (*response, error) {
+func responseOf(ctx context.Context, c *call, h *extproc.HttpHeaders, idle time.Duration) (*response, error) {
 	r := &response{call: c, ctx: ctx, fields: map[string]string{}, idle: idle}
 	for _, f := range h.GetHeaders().GetHeaders() {
 		name, value := strings.ToLower(f.GetKey()), valueOf(f)

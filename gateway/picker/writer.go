@@ -58,8 +58,8 @@ func (w *writer) fields() (fields []*core.HeaderValueOption) {
 // unwanted returns the fields of an engine's head that the answer does not have: what the engine says of itself.
 func unwanted(names []string, fields []*core.HeaderValueOption) (without []string) {
 	for _, name := range names {
-		set := slices.ContainsFunc(fields, func(f *core.HeaderValueOption) bool { return f.GetHeader().GetKey() == name })
-		if !set && name != "date" && !strings.HasPrefix(name, "x-envoy-") {
+		is := func(f *core.HeaderValueOption) bool { return f.GetHeader().GetKey() == name }
+		if !slices.ContainsFunc(fields, is) && name != "date" && !strings.HasPrefix(name, "x-envoy-") {
 			without = append(without, name)
 		}
 	}
