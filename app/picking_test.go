@@ -80,7 +80,8 @@ func TestAProxyCarriesAnswersAsTheGatewayItselfDoes(t *testing.T) {
 		if sent.Get("Authorization") != "" || sent.Get("Cookie") != "" || sent.Get("X-Octet-Via") == "" {
 			t.Errorf("%s: the engine was sent %v", name, sent)
 		}
-		a, b := receiptShape(t, w, got.header.Get("X-Receipt-Id")), receiptShape(t, w, direct.Header.Get("X-Receipt-Id"))
+		a := receiptShape(t, w, got.header.Get("X-Receipt-Id"))
+		b := receiptShape(t, w, direct.Header.Get("X-Receipt-Id"))
 		if a != b {
 			t.Errorf("%s: receipt %s\nby the gateway itself: %s", name, a, b)
 		}
@@ -139,7 +140,8 @@ func TestOnlyOfferedEndpointsArePicked(t *testing.T) {
 		if got.status != 200 || got.to != at {
 			t.Errorf("%s: %s, %d", at, got.to, got.status)
 		}
-		got = e.post("/v1/chat/completions", pickedChat, "x-gateway-destination-endpoint-subset", strings.Join(subset, ", "))
+		got = e.post("/v1/chat/completions", pickedChat, "x-gateway-destination-endpoint-subset",
+			strings.Join(subset, ", "))
 		if got.status != 200 || got.to != at {
 			t.Errorf("by the head, %s: %s, %d", at, got.to, got.status)
 		}
@@ -219,13 +221,16 @@ func TestAProxyThatSpeaksOutOfTurnIsToldSo(t *testing.T) {
 		sent []*extproc.ProcessingRequest
 		want codes.Code
 	}{
-		"a body first":           {[]*extproc.ProcessingRequest{requestPiece("x", true)}, codes.InvalidArgument},
-		"another mode":           {[]*extproc.ProcessingRequest{buffered}, codes.FailedPrecondition},
-		"an answer to half":      {[]*extproc.ProcessingRequest{head, answerHead(true, ":status", "200")}, codes.InvalidArgument},
-		"a second head":          {[]*extproc.ProcessingRequest{head, head}, codes.InvalidArgument},
-		"an empty message":       {[]*extproc.ProcessingRequest{{}}, codes.InvalidArgument},
-		"a body behind its end":  {[]*extproc.ProcessingRequest{head, requestPiece(pickedChat, true), requestPiece("x", true)}, codes.InvalidArgument},
-		"an answer without head": {[]*extproc.ProcessingRequest{head, requestPiece(pickedChat, true), answerPiece([]byte("x"), true)}, codes.InvalidArgument},
+		"a body first": {[]*extproc.ProcessingRequest{requestPiece("x", true)}, codes.InvalidArgument},
+		"another mode": {[]*extproc.ProcessingRequest{buffered}, codes.FailedPrecondition},
+		"an answer to half": {[]*extproc.ProcessingRequest{head, answerHead(true, ":status", "200")},
+			codes.InvalidArgument},
+		"a second head":    {[]*extproc.ProcessingRequest{head, head}, codes.InvalidArgument},
+		"an empty message": {[]*extproc.ProcessingRequest{{}}, codes.InvalidArgument},
+		"a body behind its end": {[]*extproc.ProcessingRequest{head, requestPiece(pickedChat, true),
+			requestPiece("x", true)}, codes.InvalidArgument},
+		"an answer without head": {[]*extproc.ProcessingRequest{head, requestPiece(pickedChat, true),
+			answerPiece([]byte("x"), true)}, codes.InvalidArgument},
 	} {
 		call, err := e.client.Process(t.Context())
 		if err != nil {
@@ -262,7 +267,8 @@ func TestWhatTheGatewayFailsWithGoesOnWhereThatIsAskedFor(t *testing.T) {
 		if got.err != nil || got.immediate || got.status != 200 || !strings.Contains(got.body, `"choices"`) {
 			t.Errorf("%s, open: %+v", name, got)
 		}
-		if got := newEnvoy(t, w, false, line).post("/v1/chat/completions", pickedChat); !got.immediate || got.status != 500 {
+		got = newEnvoy(t, w, false, line).post("/v1/chat/completions", pickedChat)
+		if !got.immediate || got.status != 500 {
 			t.Errorf("%s, closed: %+v", name, got)
 		}
 	}

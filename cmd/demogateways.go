@@ -61,7 +61,8 @@ func (f demoFlags) several(ctx context.Context, out io.Writer, cfg *config.Confi
 		addresses[i] = one.data
 		fmt.Fprintf(out, "  %s  data http://%s  admin http://%s\n", one.name, one.data, one.admin)
 	}
-	fmt.Fprintf(out, "What each has in flight, as another one sees it:\n   curl -s http://%s/admin/gateways\n", all[0].admin)
+	fmt.Fprintf(out, "What each has in flight, as another one sees it:\n   curl -s http://%s/admin/gateways\n",
+		all[0].admin)
 	spread(ctx, front, addresses)
 	running.Wait()
 	return failed

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// spread hands each connection of l to the next of the addresses until ctx ends, and then waits for the end of those that
-// are open. It stands for the load balancer that real gateways have before them: it knows nothing of them.
+// spread hands each connection of l to the next of the addresses until ctx ends, and then waits for the end of those
+// that are open. It stands for the load balancer that real gateways have before them: it knows nothing of them.
 func spread(ctx context.Context, l net.Listener, addresses []string) {
 	var open sync.WaitGroup
 	defer open.Wait()
@@ -25,8 +25,8 @@ func spread(ctx context.Context, l net.Listener, addresses []string) {
 	}
 }
 
-// join carries what comes on one connection to the other, both ways, until both sides have ended. ctx bounds the dialling
-// alone: a gateway that drains ends its connections itself.
+// join carries what comes on one connection to the other, both ways, until both sides have ended. ctx bounds the
+// dialling alone: a gateway that drains ends its connections itself.
 func join(ctx context.Context, client net.Conn, to string) {
 	defer client.Close()
 	var dialer net.Dialer

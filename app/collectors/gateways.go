@@ -19,8 +19,8 @@ var (
 		"Whether the store at which gateways meet cannot be asked: this one goes on alone then.", nil, nil)
 	gatewayMessagesDesc = prometheus.NewDesc("octet_gateway_messages_total",
 		"Messages between gateways: sent, failed, lost (of others), refused (of others).", []string{"result"}, nil)
-	gatewayBytesDesc = prometheus.NewDesc("octet_gateway_sent_bytes_total", "Bytes of the messages that were sent.", nil,
-		nil)
+	gatewayBytesDesc = prometheus.NewDesc("octet_gateway_sent_bytes_total", "Bytes of the messages that were sent.",
+		nil, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -80,6 +80,14 @@ func stream(at *natsstream.Standing, subject string) Verdict {
 		return fail(edit+"--max-msgs-per-subject=-1", "it keeps %d messages of each replica", c.MaxMsgsPerSubject)
 	case c.Discard == jetstream.DiscardNew && (c.MaxMsgs > 0 || c.MaxBytes > 0):
 		return fail(edit+"--discard=old", "once it is full, new messages are refused")
+	}
+	return keeps(at, edit)
+}
+
+// keeps is the verdict on how much a JetStream stream keeps.
+func keeps(at *natsstream.Standing, edit string) Verdict {
+	c := &at.Config
+	switch {
 	case c.MaxMsgs > 0 && c.MaxMsgs < fewestKept:
 		return warn(edit+"--max-msgs=100000", "it keeps %d messages: a gateway that restarts misses the rest",
 			c.MaxMsgs)

@@ -102,7 +102,7 @@ func TestEventsOfASharedStreamAreJudged(t *testing.T) {
 	}{
 		{name: "sound"},
 		{name: "gaps", check: "events.gaps", cure: "events.resync_path", also: "bridge",
-			change: func(b *events.Batch) { b.Seq += 2 }},
+			change: func(b *events.Batch) { b.Seq *= 10 }}, // a gap, wherever the ear begins
 		{name: "late", check: "events.lag", cure: "the way to redis",
 			change: func(b *events.Batch) { b.At = b.At.Add(-time.Minute) }},
 		{name: "ahead", check: "clock", cure: "timedatectl",

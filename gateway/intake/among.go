@@ -9,8 +9,8 @@ import (
 	"octet/routing/index"
 )
 
-// Among are the endpoints, host:port each, to which a request may go: the proxy that holds the connections has no other.
-// A nil Among has all; an empty one has none.
+// Among are the endpoints, host:port each, to which a request may go: the proxy that holds the connections has no
+// other. A nil Among has all; an empty one has none.
 type Among []string
 
 // Of returns those of hosts that are among a. The error says that there are hosts, and that none of them is.

@@ -3,7 +3,8 @@
 //	Teller ─ what has changed here ─▶ Link ─▶ Roll ─▶ Beside(replica): what all the others have there
 //
 // None of them leads, and none owns a part of a replica: each tells what it has at each replica, and each takes what
-// the others tell for as real as its own. There is no clock, no lock and no goroutine in this package; times are arguments.
+// the others tell for as real as its own. There is no clock, no lock and no goroutine in this package; times are
+// arguments.
 //
 // What holds:
 //

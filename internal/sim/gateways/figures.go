@@ -16,8 +16,9 @@ type Figures struct {
 	Preempts int     // requests that engines had to put back for want of blocks
 	Messages int     // of all gateways
 	Bytes    int
-	Seconds  float64    // from the first arrival to the end
-	Served   [2]float64 // tokens of prompts computed and of answers, by tenant, of the requests that ended by the last arrival
+	Seconds  float64 // from the first arrival to the end
+	// tokens of prompts computed and of answers, by tenant, of the requests that ended by the last arrival
+	Served [2]float64
 
 	span time.Duration // of the arrivals
 }

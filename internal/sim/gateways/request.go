@@ -71,8 +71,8 @@ func (r *run) arrive(l *life) {
 	r.ask(l)
 }
 
-// ask asks the Gates of the replicas that are left to be tried, one after the other, until one lets the request start or
-// wait.
+// ask asks the Gates of the replicas that are left to be tried, one after the other, until one lets the request start
+// or wait.
 func (r *run) ask(l *life) {
 	g := l.gateway
 	for len(l.hosts) > 0 {
@@ -95,6 +95,7 @@ func (r *run) ask(l *life) {
 			if at, ok := w.Expires(); ok {
 				r.agenda.note(at, func() { r.expire(g, int(host), w) })
 			}
+		case scheduler.Refused: // the next one is asked
 		}
 		r.collect(g, int(host))
 		r.touched(g)

@@ -30,7 +30,8 @@ type Plan struct {
 // head, if there is to be one.
 func (p *Plan) Print(w io.Writer, head bool) error {
 	if head {
-		fmt.Fprintln(w, "| mix | engines | gateways | between them | capacity | good % | hit % | missed % | beyond % | KB/s |")
+		fmt.Fprintln(w,
+			"| mix | engines | gateways | between them | capacity | good % | hit % | missed % | beyond % | KB/s |")
 		fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
 	}
 	for i := range p.Mixes {
@@ -55,7 +56,8 @@ func (p *Plan) group(w io.Writer, m *Mix, engines int) error {
 	}
 	e.Rate = rate
 	for _, c := range p.cells(base) {
-		share, f, err := 1.0, Figures{}, error(nil)
+		share := 1.0
+		var f Figures
 		if c.Gateways == 1 {
 			f, err = Run(c, m.Trace)
 		} else {

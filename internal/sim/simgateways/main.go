@@ -100,7 +100,7 @@ func recorded(path string) (gateways.Mix, error) {
 	if err != nil {
 		return gateways.Mix{}, err
 	}
-	defer f.Close() //nolint:errcheck // it was read only
+	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		return gateways.Mix{}, err
