@@ -68,8 +68,9 @@ func (a *App) sleeper(specialist string, served *ensemble.Replica, r *replica) s
 		Wake:  func(ctx context.Context) error { return a.wake(ctx, specialist, r) },
 		Sleep: func(ctx context.Context) error { return a.layDown(ctx, r) },
 		Idle: func() (bool, uint64) {
-			s, told := served.Gate.Stats(), served.Fleet.Reported()
-			return s.Waiting+s.Running+told.Running+told.Waiting == 0, s.Admitted
+			s, told, others := served.Gate.Stats(), served.Fleet.Reported(), served.Fleet.Others()
+			return s.Waiting+s.Running+told.Running+told.Waiting+others.Running+others.Waiting == 0,
+				s.Admitted + served.Fleet.OthersChanged()
 		},
 	}
 }

@@ -11,9 +11,9 @@ import (
 
 // Bounds of what waits to be told; what is beyond them is not told, and counted.
 const (
-	mostVerdicts = 2048
-	mostSeats    = 4096
-	mostTenants  = 4096
+	mostVerdicts = 256
+	mostSeats    = 2048
+	mostTenants  = 1024
 )
 
 // news is what has happened here since it was told last, beside work and knobs.

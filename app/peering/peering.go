@@ -48,6 +48,7 @@ type Config struct {
 type Group struct {
 	cfg      Config
 	replicas atomic.Pointer[[]Replica]
+	telling  sync.Mutex // held while replicas are told, before mu: what is told last is what is known last
 
 	mu     sync.Mutex
 	teller *peers.Teller // guarded by mu like all below
@@ -78,12 +79,19 @@ func (g *Group) Name() string { return g.cfg.Name }
 
 // Serve replaces the replicas. A replica that is new is told what the others have there.
 func (g *Group) Serve(replicas []Replica) {
+	g.telling.Lock()
+	defer g.telling.Unlock()
 	g.replicas.Store(&replicas)
+	for i := range replicas {
+		replicas[i].tell(g.beside(replicas[i].Key))
+	}
+}
+
+// beside returns what the others have at a replica.
+func (g *Group) beside(replica uint64) peers.Work {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i := range replicas {
-		replicas[i].tell(g.roll.Beside(replicas[i].Key))
-	}
+	return g.roll.Beside(replica)
 }
 
 // Run takes part until ctx ends, and then leaves: from its last message on it counts nowhere. The name is claimed
@@ -145,28 +153,25 @@ func (g *Group) gather() map[uint64]peers.Work {
 	return work
 }
 
-// change is what the others have at one replica by now.
-type change struct {
-	replica uint64
-	work    peers.Work
-}
-
-// changes is under mu.
-func (g *Group) changes() (list []change) {
-	g.roll.Changes(func(replica uint64, w peers.Work) { list = append(list, change{replica, w}) })
+// changes returns the replicas at which the others have more or less than at the last call. The caller holds mu.
+func (g *Group) changes() (list []uint64) {
+	g.roll.Changes(func(replica uint64, _ peers.Work) { list = append(list, replica) })
 	return list
 }
 
-// apply tells the replicas.
-func (g *Group) apply(changes []change) {
+// apply tells the replicas of changes what the others have there by now, which may be newer than the change.
+func (g *Group) apply(changes []uint64) {
 	if len(changes) == 0 {
 		return
 	}
+	g.telling.Lock()
+	defer g.telling.Unlock()
 	replicas := *g.replicas.Load()
-	for _, c := range changes {
+	for _, key := range changes {
+		w := g.beside(key)
 		for i := range replicas {
-			if replicas[i].Key == c.replica {
-				replicas[i].tell(c.work)
+			if replicas[i].Key == key {
+				replicas[i].tell(w)
 			}
 		}
 	}
@@ -181,6 +186,8 @@ func (r *Replica) tell(w peers.Work) {
 
 // alone forgets all other gateways, as this one leaves.
 func (g *Group) alone() {
+	g.telling.Lock()
+	defer g.telling.Unlock()
 	for _, r := range *g.replicas.Load() {
 		r.tell(peers.Work{})
 	}

@@ -16,8 +16,13 @@ func (r *Replica) Beside(b Beside) {
 	} else {
 		r.beside.Store(&b)
 	}
+	r.besides.Add(1)
 	r.ledger.change(oneEvent)
 }
+
+// OthersChanged returns how often what other gateways have there has changed: as long as that is the same, and there is
+// nothing, they have not asked it for anything.
+func (r *Replica) OthersChanged() uint64 { return r.besides.Load() }
 
 // Others returns what other gateways have there.
 func (r *Replica) Others() Beside {

@@ -38,3 +38,15 @@ func TestWhatOtherGatewaysHaveCountsAsItsOwn(t *testing.T) {
 		t.Errorf("%v, want %v", got, alone)
 	}
 }
+
+// What other gateways ask a replica for in between two looks shows, though there is nothing of it at either.
+func TestWhatOthersHadInBetweenShows(t *testing.T) {
+	_, all := filled(t, 1)
+	r := all[0]
+	before := r.OthersChanged()
+	r.Beside(fleet.Beside{Running: 1})
+	r.Beside(fleet.Beside{})
+	if r.OthersChanged() == before || r.Others() != (fleet.Beside{}) {
+		t.Errorf("%d changes, %+v", r.OthersChanged()-before, r.Others())
+	}
+}

@@ -17,6 +17,7 @@ type Replica struct {
 	queued   atomic.Pointer[Queued]
 	reported atomic.Pointer[Reported]
 	beside   atomic.Pointer[Beside] // nil if there is nothing
+	besides  atomic.Uint64          // times that it was noted
 	breaker  *breaker
 	streak   atomic.Int64 // probes or connections failed in a row; changed under stateMu only
 	states   *states

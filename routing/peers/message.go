@@ -17,7 +17,7 @@ const Version = 1
 
 // Bounds of what is read.
 const (
-	MaxMessage  = 256 << 10 // bytes
+	MaxMessage  = 768 << 10 // bytes: what all of the bounds below and those of what is told beside work come to
 	MaxGateways = 256       // that count at a time
 	MaxReplicas = 4096      // of one gateway
 	maxName     = 64        // bytes
