@@ -37,7 +37,7 @@ func TestAGatewayTellsEveryMetricThatIsLookedAt(t *testing.T) {
 	}
 	w.Post("/v1/chat/completions", `{"model":"debug","max_tokens":6,"messages":[{"role":"user","content":"x"}]}`)
 	told := map[string]string{}
-	for line := range strings.Lines(scraped(t, w)) {
+	for line := range strings.Lines(scraped(t, w) + foundFault(t)) {
 		name, _, _ := strings.Cut(strings.Fields(line)[0], "{")
 		told[name] += line
 	}
@@ -64,6 +64,24 @@ func TestAGatewayTellsEveryMetricThatIsLookedAt(t *testing.T) {
 			}
 		}
 	}
+}
+
+// foundFault returns the metrics of a gateway that has found one of its replicas at fault as it connected.
+func foundFault(t *testing.T) (lines string) {
+	w := newWorld(t, `
+fleet: {probe_interval: 20ms}
+specialists: [{name: debug, block_size: 32, replicas: [{url: "%s", engine: vllm, blocks: 512}]}]`, smallEngines()[:1],
+		"fleet.examine=true")
+	eventually(t, "the block size is found", func() bool {
+		lines = ""
+		for line := range strings.Lines(scraped(t, w)) {
+			if strings.HasPrefix(line, "octet_doctor_findings{") {
+				lines += line
+			}
+		}
+		return lines != ""
+	})
+	return lines
 }
 
 func scraped(t *testing.T, w *world) string {
