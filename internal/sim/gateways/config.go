@@ -22,7 +22,8 @@ type Config struct {
 	// Tenants spread requests by weight: tenant 0's come in at the even gateways, tenant 1's at the odd ones. None
 	// means that there is one tenant, whose requests come in anywhere.
 	Tenants []float64
-	// Patient requests have no deadline. The others are to have their first token within Goal.TTFT.
+	// Patient requests have no deadline. The others are to have their first token within Goal.TTFT and the time that
+	// an engine takes for all of their prompt.
 	Patient bool
 
 	check bool // every Model after each thing that happens: for tests
@@ -32,7 +33,8 @@ type Config struct {
 const (
 	tellEvery  = 20 * time.Millisecond // app/peering.Every
 	lease      = 2 * time.Second       // gateways.lease
-	beatEvery  = 100 * time.Millisecond
+	beatEvery  = 200 * time.Millisecond
+	weighEvery = 100 * time.Millisecond
 	scrape     = time.Second // scrape_interval
 	eventDelay = 5 * time.Millisecond
 	predictTTL = 10 * time.Second
@@ -41,8 +43,13 @@ const (
 	maxWait    = 30 * time.Second // limits.max_queue_wait
 
 	// the first part of a trace is played and not counted: gateways measure engines first
-	warm = 0.2
+	warm = 0.4
 )
+
+// goal returns the time within which a prompt is to have its first token.
+func (c *Config) goal(prompt int) time.Duration {
+	return c.Engines.Goal.TTFT + time.Duration(float64(prompt)/c.Engines.Timing.Prefill*1e9)
+}
 
 // Check returns an ErrConfig that says what cannot be; nil where all can.
 func (c *Config) Check() error {

@@ -20,7 +20,7 @@ type engine struct {
 	seq     uint64 // of the last batch of events
 	sampled uint32 // the last token, so that no two answers are alike
 
-	inUse, beyond float64 // block seconds: in use, and asked for beyond the pool
+	inUse, beyond int // blocks at moments that are weighEvery apart: in use, and given out beyond the pool
 }
 
 func newEngine(c *Config, host int) (*engine, error) {

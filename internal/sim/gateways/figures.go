@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Figures are what became of a cell: of its requests behind the first fifth, by which gateways come to know engines.
+// Figures are what became of a cell: of its requests behind the first two fifths, by which gateways come to know
+// engines.
 type Figures struct {
 	Requests int
 	Refused  int
 	Good     float64 // share of the requests that had their first token within the goal
 	Hit      float64 // share of the prompt tokens of admitted requests that their engines had cached
 	Missed   float64 // share of the admitted requests whose first token came after its deadline
-	Beyond   float64 // block seconds that gateways gave out beyond the pools, over those in use
+	Beyond   float64 // blocks that gateways gave out beyond the pools, over those in use
 	Preempts int     // requests that engines had to put back for want of blocks
 	Messages int     // of all gateways
 	Bytes    int
 	Seconds  float64 // from the first arrival to the end
-	// tokens of prompts computed and of answers, by tenant, of the requests that ended by the last arrival
-	Served [2]float64
+	Fair     Fairness
 
 	span time.Duration // of the arrivals
 }
@@ -36,25 +36,21 @@ func (r *run) figures() Figures {
 		}
 		admitted++
 		cached, prompt = cached+l.cached, prompt+l.Input
-		if l.first-l.at <= r.config.Engines.Goal.TTFT {
+		if l.first-l.at <= r.config.goal(l.Input) {
 			good++
 		} else {
 			missed++
 		}
-		if l.last <= out.span {
-			out.Served[l.tenant] += float64(l.Input - l.cached + l.Output)
-		}
 	}
+	out.Fair = r.fairness(&lives[0])
 	out.Good, out.Missed = ratio(good, out.Requests), ratio(missed, admitted)
 	out.Hit = ratio(cached, prompt)
-	inUse, beyond := 0.0, 0.0
+	inUse, beyond := 0, 0
 	for _, e := range r.engines {
 		inUse, beyond = inUse+e.inUse, beyond+e.beyond
 		out.Preempts += int(e.core.Stats().Preemptions)
 	}
-	if inUse > 0 {
-		out.Beyond = beyond / inUse
-	}
+	out.Beyond = ratio(beyond, inUse)
 	return out
 }
 

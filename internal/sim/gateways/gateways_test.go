@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"octet/internal/race"
 	"octet/internal/replay"
 )
 
@@ -27,6 +28,7 @@ func play(t *testing.T, c Config, trace replay.Trace) Figures {
 // Every Model's invariants hold after each thing that happens, and nothing is left at the end, whatever is between the
 // gateways.
 func TestGatewaysKeepTheirPromisesAndLeaveNothingBehind(t *testing.T) {
+	race.Skip(t)
 	for name, change := range map[string]func(*Config){
 		"at once":       func(c *Config) { c.Delay = 0 },
 		"late":          func(c *Config) { c.Delay = time.Second },
@@ -52,10 +54,11 @@ func TestGatewaysKeepTheirPromisesAndLeaveNothingBehind(t *testing.T) {
 }
 
 func TestTheSameCellGivesTheSameFiguresTwice(t *testing.T) {
+	race.Skip(t)
 	table := func() string {
 		_, trace := small(1)
 		p := Plan{Mixes: []Mix{{Name: "zipf", Trace: trace, Blocks: 1024, Rate: 0.4}}, Engines: []int{2},
-			Gateways: []int{1, 4}, Delays: []time.Duration{20 * time.Millisecond}, Extra: true, Seed: 1}
+			Gateways: []int{1, 4}, Delays: []time.Duration{20 * time.Millisecond}, Extra: []int{4}, Seed: 1}
 		var out bytes.Buffer
 		if err := p.Print(&out, true); err != nil {
 			t.Fatal(err)
@@ -95,5 +98,37 @@ func TestImpossibleCellsAreRefused(t *testing.T) {
 		if _, err := Run(c, trace); err == nil {
 			t.Errorf("%s: played", name)
 		}
+	}
+}
+
+// Requests that are written with one moment come at moments of their own, in their order, before the next one's.
+func TestSpreadRequestsComeInTheirOrderAndBeforeTheNextMoment(t *testing.T) {
+	var trace replay.Trace
+	for i := range 12 {
+		trace.Requests = append(trace.Requests, replay.Request{At: time.Duration(i/4) * time.Second, Input: i + 1})
+	}
+	out := Spread(trace, 1)
+	for i, r := range out.Requests {
+		if r.Input != i+1 || r.At.Truncate(time.Second) != trace.Requests[i].At {
+			t.Errorf("request %d came at %v, and is %d at %v", i, trace.Requests[i].At, r.Input, r.At)
+		}
+		if i > 0 && r.At < out.Requests[i-1].At {
+			t.Errorf("request %d comes at %v, before the one that was before it", i, r.At)
+		}
+	}
+	if out.Requests[1].At == out.Requests[2].At || trace.Requests[1].At != 0 {
+		t.Error("requests still come at once, or the trace has changed")
+	}
+}
+
+// One queue serves two tenants of equal weights alike, whatever they offer.
+func TestOneGatewaySharesEngines(t *testing.T) {
+	c, _ := small(1)
+	c.Patient, c.Tenants, c.check = true, []float64{3, 1}, false
+	trace := Zipf(1, 1500, 16, 1)
+	c.Engines.Rate, c.Engines.MaxRunning, c.Engines.Blocks = 40, 32, 512
+	f := play(t, c, trace)
+	if f.Fair.Share < 0.45 || f.Fair.Share > 0.55 || f.Fair.Jain < 0.99 || f.Fair.Worst == 0 {
+		t.Errorf("%+v", f.Fair)
 	}
 }

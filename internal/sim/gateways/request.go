@@ -111,7 +111,7 @@ func (r *run) question(l *life) gate.Request {
 	q := gate.Request{ID: strconv.Itoa(l.number), Chain: l.chain, PromptTokens: l.Input,
 		MaxNew: max(64, 1<<bits.Len(uint(l.Output))), Tenant: strconv.Itoa(l.tenant), Arrived: origin.Add(l.at)}
 	if !r.config.Patient {
-		q.TTFTDeadline = origin.Add(l.at + r.config.Engines.Goal.TTFT)
+		q.TTFTDeadline = origin.Add(l.at + r.config.goal(l.Input))
 	}
 	return q
 }

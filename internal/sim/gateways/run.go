@@ -113,6 +113,7 @@ func (r *run) schedule() {
 			r.agenda.note(beatEvery*time.Duration(i)/time.Duration(len(r.gateways)), func() { r.beat(g) })
 		}
 	}
+	r.agenda.note(weighEvery, r.weigh)
 	if p := r.config.Partition; p > 0 {
 		middle, half := r.out.span/2, time.Duration(float64(r.out.span)*p/2)
 		r.cut, r.mended = middle-half, middle+half
@@ -156,18 +157,22 @@ func (r *run) start(e *engine) {
 	if !e.steps {
 		return
 	}
-	r.weigh(e, took)
 	r.agenda.note(r.now+took, func() { r.settle(e) })
 }
 
-// weigh adds up the blocks of a step: those that are in use, and those that gateways have given out beyond the pool.
-func (r *run) weigh(e *engine, took time.Duration) {
-	s, asked := e.core.Stats(), 0
-	for _, g := range r.gateways {
-		asked += g.doors[e.host].model.Own().Blocks
+// weigh adds up the blocks that are in use, and those that gateways have given out beyond the pools, now and then.
+func (r *run) weigh() {
+	for _, e := range r.engines {
+		s, asked := e.core.Stats(), 0
+		for _, g := range r.gateways {
+			asked += g.doors[e.host].model.Own().Blocks
+		}
+		e.inUse += s.Total - s.Free
+		e.beyond += max(0, asked-s.Total)
 	}
-	e.inUse += float64(s.Total-s.Free) * took.Seconds()
-	e.beyond += float64(max(0, asked-s.Total)) * took.Seconds()
+	if r.left > 0 {
+		r.agenda.note(r.now+weighEvery, r.weigh)
+	}
 }
 
 // settle ends an engine's step and begins the next.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"compress/gzip"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -25,25 +26,27 @@ func main() {
 func run() error {
 	trace := flag.String("trace", "", "a recorded trace, gzipped; where there is none, agents' sessions are drawn")
 	mixes := flag.String("mixes", "recorded,zipf", "loads to play")
-	requests := flag.Int("requests", 1600, "of the recorded mix at 16 engines; the skewed one has three times as many")
+	requests := flag.Int("requests", 6000, "of the recorded mix over the first number of engines, in proportion over "+
+		"others; a quarter more of the skewed mix")
 	numbers := flag.String("gateways", "1,2,4,8,16", "how many gateways")
-	engines := flag.String("engines", "16,64", "how many engines")
-	delays := flag.String("delays", "0s,20ms,100ms,1s", "of a message between gateways")
-	extra := flag.Bool("extra", true, "also loss, a partition and independent gateways")
+	engines := flag.String("engines", "16", "how many engines")
+	delays := flag.String("delays", "0s,20ms,100ms,1s", "of a message between up to four gateways")
+	far := flag.Duration("far", 100*time.Millisecond, "of a message between more than four gateways")
+	extra := flag.String("extra", "4", "numbers of gateways that also lose messages, are cut off, and send none")
+	fair := flag.Bool("fair", true, "also two tenants' shares, of the skewed mix over four engines")
 	seed := flag.Uint64("seed", 1, "of clients, messages, tokens and hashes")
 	flag.Parse()
-	p := gateways.Plan{Extra: *extra, Seed: *seed}
+	p := gateways.Plan{Far: *far, Seed: *seed}
+	var failed [4]error
+	var sizes []int
+	p.Gateways, failed[0] = list(*numbers, strconv.Atoi)
+	p.Delays, failed[1] = list(*delays, time.ParseDuration)
+	p.Extra, failed[2] = list(*extra, strconv.Atoi)
+	sizes, failed[3] = list(*engines, strconv.Atoi)
+	if err := errors.Join(failed[:]...); err != nil {
+		return err
+	}
 	var err error
-	if p.Gateways, err = list(*numbers, strconv.Atoi); err == nil {
-		p.Delays, err = list(*delays, time.ParseDuration)
-	}
-	if err != nil {
-		return err
-	}
-	sizes, err := list(*engines, strconv.Atoi)
-	if err != nil {
-		return err
-	}
 	for i, size := range sizes {
 		p.Engines = []int{size}
 		p.Mixes, err = loads(*mixes, *trace, *requests*size/sizes[0])
@@ -54,8 +57,18 @@ func run() error {
 			return err
 		}
 	}
-	return nil
+	if !*fair {
+		return nil
+	}
+	skewed, err := loads("zipf", "", *requests)
+	if err != nil {
+		return err
+	}
+	return p.PrintFairness(os.Stdout, &skewed[0], fewEngines)
 }
+
+// fewEngines is over how many shares are measured: a crowd before them lasts for minutes.
+const fewEngines = 4
 
 // list reads what commas separate.
 func list[T any](text string, read func(string) (T, error)) (all []T, err error) {
@@ -73,16 +86,17 @@ func list[T any](text string, read func(string) (T, error)) (all []T, err error)
 func loads(names, trace string, requests int) (all []gateways.Mix, err error) {
 	for _, name := range strings.Split(names, ",") {
 		switch name {
+		case "": // none
 		case "recorded":
-			m, err := recorded(trace)
+			m, err := recorded(trace, requests)
 			if err != nil {
 				return nil, err
 			}
 			m.Trace.Requests = m.Trace.Requests[:min(len(m.Trace.Requests), requests)]
 			all = append(all, m)
 		case "zipf":
-			all = append(all, gateways.Mix{Name: "zipf", Trace: gateways.Zipf(1, 3*requests, 256, 1), Blocks: 4096,
-				Rate: 5})
+			all = append(all, gateways.Mix{Name: "zipf", Trace: gateways.Zipf(1, requests*5/4, 256, 1), Blocks: 4096,
+				Rate: 4.7})
 		default:
 			return nil, fmt.Errorf("no mix is named %q", name)
 		}
@@ -90,8 +104,11 @@ func loads(names, trace string, requests int) (all []gateways.Mix, err error) {
 	return all, nil
 }
 
+// published is the requests of the trace of which copies are played where more are wanted.
+const published = 12_031
+
 // recorded reads the trace, or draws one.
-func recorded(path string) (gateways.Mix, error) {
+func recorded(path string, requests int) (gateways.Mix, error) {
 	f, err := os.Open(path)
 	if path == "" || os.IsNotExist(err) {
 		t, err := replay.Drawn{Kind: "coder", Seed: 1, Sessions: 2000}.Trace()
@@ -105,6 +122,6 @@ func recorded(path string) (gateways.Mix, error) {
 	if err != nil {
 		return gateways.Mix{}, err
 	}
-	t, err := replay.Read(z, replay.Reading{})
-	return gateways.Mix{Name: "conversation", Trace: t, Blocks: 512, Rate: 0.19}, err
+	t, err := replay.Read(z, replay.Reading{Copies: 1 + requests/published})
+	return gateways.Mix{Name: "conversation", Trace: gateways.Spread(t, 1), Blocks: 512, Rate: 0.28}, err
 }
