@@ -55,6 +55,7 @@ func relieved(s *Server, rt *ensemble.Runtime, confidence float64, priority int,
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b",
 		SecondViable: !math.IsNaN(confidence),
 	}
+	x.decision.DivertThreshold, _ = s.knobs.Value(slo.DivertThreshold + "codegen") // as Route reads it
 	noteDecision(&x.receipt, &x.decision, rt)
 	return x, x.relieve()
 }
