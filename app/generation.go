@@ -8,6 +8,7 @@ import (
 
 	"octet/app/discovery"
 	"octet/app/fabric"
+	"octet/app/peering"
 	"octet/app/pipeline"
 	"octet/calibration"
 	"octet/classifier/remote"
@@ -189,7 +190,7 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 		o.Verifier, o.Verifies = a.verifier, cfg.Outcomes.Verifier.Kind
 	}
 	if a.group != nil {
-		o.Name, o.Elsewhere = a.group.Name(), a.group
+		o.Prefix, o.Elsewhere = a.group.Name()+peering.Separator, a.group
 		o.Gateways = func() any { return a.group.State() }
 	}
 	if a.examples != nil {

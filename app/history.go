@@ -51,7 +51,7 @@ func newHistory(log *slog.Logger, cfg *config.Config) (*history, error) {
 	return h, err
 }
 
-// sloConfig returns what a specialist publishes and owes, and who is told of its verdicts.
+// sloConfig returns what a specialist publishes and owes. Its verdicts are told to other gateways, if there are any.
 func (h *history) sloConfig(sp *config.Specialist, kinds []string) slo.Config {
 	c := sloConfig(sp, kinds)
 	if h.told != nil {

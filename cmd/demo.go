@@ -62,6 +62,9 @@ func demo(ctx context.Context, f demoFlags, out io.Writer) error {
 		return err
 	}
 	defer bus.stop()
+	if f.gateways > 1 {
+		bus.sets = append(bus.sets, bus.meet)
+	}
 	cfg, listeners, err := f.config(bus.sets)
 	if err != nil {
 		return err
@@ -87,7 +90,7 @@ func demo(ctx context.Context, f demoFlags, out io.Writer) error {
 		}
 	}
 	if f.gateways > 1 {
-		return f.several(ctx, out, cfg, &bus)
+		return f.several(ctx, out, cfg)
 	}
 	return serve(ctx, cfg, app.Source{},
 		func(data, admin net.Addr) { printTour(out, data.String(), admin.String(), cfg) })
@@ -146,8 +149,8 @@ func (f demoFlags) config(sets []string) (*config.Config, [][]net.Listener, erro
 
 // eventBus carries the demo's cache events.
 type eventBus struct {
-	sets      []string         // of the configuration
-	group     *config.Gateways // where several gateways meet
+	sets      []string // of the configuration
+	meet      string   // the same, where several gateways meet
 	publisher func() (events.Publisher, error)
 	stop      func()
 }
@@ -156,8 +159,8 @@ type eventBus struct {
 func (f demoFlags) eventBus() (eventBus, error) {
 	if f.redis != "" {
 		return eventBus{
-			sets:  []string{"events.redis.addr=" + f.redis},
-			group: meeting(&config.Gateways{Redis: &config.GatewaysRedis{Addr: f.redis, Bucket: "octet"}}),
+			sets: []string{"events.redis.addr=" + f.redis},
+			meet: "gateways.redis.addr=" + f.redis,
 			publisher: func() (events.Publisher, error) {
 				return redisstream.NewPublisher(redisstream.Config{Addr: f.redis, Stream: "octet:kv"})
 			},
@@ -175,8 +178,8 @@ func (f demoFlags) eventBus() (eventBus, error) {
 	}
 	url := nats.ClientURL()
 	return eventBus{
-		sets:  []string{"events.nats.url=" + url},
-		group: meeting(&config.Gateways{NATS: &config.GatewaysNATS{URL: url, Bucket: "octet"}}),
+		sets: []string{"events.nats.url=" + url},
+		meet: "gateways.nats.url=" + url,
 		publisher: func() (events.Publisher, error) {
 			return natsstream.NewPublisher(natsstream.Config{URL: url})
 		},
@@ -186,12 +189,6 @@ func (f demoFlags) eventBus() (eventBus, error) {
 			_ = os.RemoveAll(dir) // the system cleans its temporary files as well
 		},
 	}, nil
-}
-
-// meeting returns a group with the times that a configuration has by default.
-func meeting(g *config.Gateways) *config.Gateways {
-	g.Lease, g.Timeout = 2*time.Second, 500*time.Millisecond
-	return g
 }
 
 func startNATS(dir string) (*server.Server, error) {

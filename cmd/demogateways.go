@@ -15,7 +15,7 @@ import (
 )
 
 // several runs as many gateways as the demo is to have, with one address before them, until ctx ends or one has failed.
-func (f demoFlags) several(ctx context.Context, out io.Writer, cfg *config.Config, store *eventBus) error {
+func (f demoFlags) several(ctx context.Context, out io.Writer, cfg *config.Config) error {
 	front, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (f demoFlags) several(ctx context.Context, out io.Writer, cfg *config.Confi
 	)
 	defer running.Wait()
 	for i := range f.gateways {
-		one := f.gateway(cfg, store, i)
+		one := f.gateway(cfg, i)
 		running.Go(func() {
 			err := serve(ctx, one, app.Source{}, func(data, admin net.Addr) {
 				up <- gatewayAddresses{one.Gateways.Name, data.String(), admin.String()}
@@ -72,13 +72,13 @@ func (f demoFlags) several(ctx context.Context, out io.Writer, cfg *config.Confi
 type gatewayAddresses struct{ name, data, admin string }
 
 // gateway returns the configuration of one of several gateways: the first one has the demo's admin address.
-func (f demoFlags) gateway(cfg *config.Config, store *eventBus, i int) *config.Config {
+func (f demoFlags) gateway(cfg *config.Config, i int) *config.Config {
 	one := *cfg
 	one.Listen.Data = "127.0.0.1:0"
 	if i > 0 {
 		one.Listen.Admin = "127.0.0.1:0"
 	}
-	group := *store.group
+	group := *cfg.Gateways
 	group.Name = fmt.Sprintf("gw-%c", 'a'+i)
 	one.Gateways = &group
 	return &one

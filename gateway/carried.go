@@ -35,7 +35,7 @@ func (s *Server) Carried() func(http.ResponseWriter, *http.Request, dispatch.Cou
 // Via returns what this gateway calls itself to engines.
 func (s *Server) Via() string { return s.via }
 
-// Endpoint returns where a replica is that may take requests, of those that are among; "" if there is none.
+// Endpoint returns the address of one of the replicas among those that may take requests; "" if there is none.
 func (s *Server) Endpoint(among intake.Among) string {
 	rt := s.runtime.Load()
 	for _, sp := range rt.Specialists {

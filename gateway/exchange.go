@@ -52,16 +52,10 @@ func (o *origin) Left() bool {
 	return o.ctx.Err() != nil && !errors.Is(context.Cause(o.ctx), fault.ErrDrained)
 }
 
-// newID returns the id of a new receipt. Where there are several gateways it begins with this one's name, by which the
-// others know whom to ask.
-func (s *Server) newID() string {
-	if s.options.Name == "" {
-		return intake.NewID()
-	}
-	return s.options.Name + "." + intake.NewID()
-}
+// newID returns the id of a new receipt.
+func (s *Server) newID() string { return s.options.Prefix + intake.NewID() }
 
-// Receipt returns a receipt that is kept here, and whose it is; false if there is none of that id.
+// Receipt returns a receipt that is kept here, with the tenant that it belongs to; false if none has that id.
 func (s *Server) Receipt(id string) (tenant string, r *receipt.Receipt, ok bool) {
 	return s.receipts.Lookup(id)
 }

@@ -214,14 +214,20 @@ func (k *Knobs) Set(name string, o Override) error {
 	return nil
 }
 
-// Adopt is Set, or with nil Clear, for a change that was made at another gateway: OnChange is not told of it.
-func (k *Knobs) Adopt(name string, o *Override) error {
+// Adopt is Set, or with nil Clear, for a change that was made at another gateway: OnChange is not told of it. latest says
+// whether it is to be adopted, while no other change is made. adopted is false if not, or with an error.
+func (k *Knobs) Adopt(name string, o *Override, latest func() bool) (adopted bool, err error) {
 	k.changeMu.Lock()
 	defer k.changeMu.Unlock()
-	if o == nil {
-		return k.clear(name)
+	switch {
+	case !latest():
+		return false, nil
+	case o == nil:
+		err = k.clear(name)
+	default:
+		err = k.set(name, *o)
 	}
-	return k.set(name, *o)
+	return err == nil, err
 }
 
 func (k *Knobs) tell(name string, o *Override) {

@@ -104,21 +104,20 @@ func (g *Group) adopt(changes []*peerspb.Knob) {
 	now := time.Now()
 	for _, k := range changes {
 		c := fromWire(k, now)
-		g.mu.Lock()
-		latest := g.knobs.take(k.GetName(), c)
-		g.mu.Unlock()
-		if !latest {
-			continue
-		}
-		if err := g.cfg.Knobs.Adopt(k.GetName(), c.override); err != nil {
+		adopted, err := g.cfg.Knobs.Adopt(k.GetName(), c.override, func() bool {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			return g.knobs.take(k.GetName(), c)
+		})
+		switch o := c.override; {
+		case err != nil:
 			g.cfg.Log.Warn("a knob that was set at another gateway is not taken over", "knob", k.GetName(),
 				"gateway", c.at, "error", err)
-			continue
-		}
-		if o := c.override; o != nil {
+		case !adopted:
+		case o != nil:
 			g.cfg.Log.Info("knob set at another gateway", "knob", k.GetName(), "gateway", c.at, "value", o.Value,
 				"by", o.By, "why", o.Why, "until", o.Until)
-		} else {
+		default:
 			g.cfg.Log.Info("knob cleared at another gateway", "knob", k.GetName(), "gateway", c.at)
 		}
 	}

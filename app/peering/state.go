@@ -42,7 +42,7 @@ type Peer struct {
 
 // Work is what a gateway has at one replica.
 type Work struct {
-	Replica string `json:"replica"` // its name here; empty where it is none of this gateway's
+	Replica string `json:"replica"` // its name here; empty if this gateway has no such replica
 	Key     uint64 `json:"-"`
 	Running int    `json:"running"` // sequences
 	Waiting int    `json:"waiting"` // requests

@@ -23,8 +23,8 @@ type Receipts struct {
 
 // Elsewhere is the other gateways before the same replicas.
 type Elsewhere interface {
-	// Receipt returns the receipt that the gateway of which id has the name keeps, as JSON for its client or for
-	// operators, and whose it is; false if it has none, or cannot be asked.
+	// Receipt returns the receipt that the gateway named in id keeps, as JSON for its client or for operators, with the
+	// tenant that it belongs to; false if that gateway keeps no such receipt, or cannot be asked.
 	Receipt(ctx context.Context, id string, forClient bool) (tenant string, text []byte, ok bool)
 }
 
@@ -67,10 +67,7 @@ func (h Receipts) Own(c *gin.Context, _ *ensemble.Runtime, t *tenant.Tenant) {
 
 // Any answers an operator with a receipt of any tenant's. It says in the engines' own words why attempts failed.
 func (h Receipts) Any(c *gin.Context) {
-	r, ok := h.Rings.Search(c.Param("id"))
-	if !ok {
-		_, r, ok = h.Rings.Past(c.Param("id"))
-	}
+	_, r, ok := h.Rings.Lookup(c.Param("id"))
 	if !ok && h.elsewhere(c, false, func(string) bool { return true }) {
 		return
 	}

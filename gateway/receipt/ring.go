@@ -156,19 +156,20 @@ func (rs *Rings) Find(tenant, id string) (*Receipt, bool) {
 
 // Search returns any tenant's receipt of that id, as Ring.Find does.
 func (rs *Rings) Search(id string) (*Receipt, bool) {
-	rs.mu.Lock()
-	rings := slices.Collect(maps.Values(rs.rings))
-	rs.mu.Unlock()
-	for _, g := range rings { // at most one tenant has it
-		if r, ok := g.Find(id); ok {
-			return r, true
-		}
-	}
-	return nil, false
+	_, r, ok := rs.search(id)
+	return r, ok
 }
 
 // Lookup returns any tenant's receipt of that id, in memory or archived, and whose it is; false if there is none.
 func (rs *Rings) Lookup(id string) (tenant string, r *Receipt, ok bool) {
+	if tenant, r, ok = rs.search(id); ok {
+		return tenant, r, true
+	}
+	return rs.Past(id)
+}
+
+// search returns the receipt of that id that is in memory, and whose it is.
+func (rs *Rings) search(id string) (tenant string, r *Receipt, ok bool) {
 	rs.mu.Lock()
 	rings := maps.Clone(rs.rings)
 	rs.mu.Unlock()
@@ -177,7 +178,7 @@ func (rs *Rings) Lookup(id string) (tenant string, r *Receipt, ok bool) {
 			return tenant, r, true
 		}
 	}
-	return rs.Past(id)
+	return "", nil, false
 }
 
 // Past returns the archived receipt of that id, and whose it is; false if there is none. It takes no verdicts any more.
