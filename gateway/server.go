@@ -43,7 +43,7 @@ type Options struct {
 	Finder     api.Finder                  // POST /admin/replicas; nil where all replicas are listed
 	Now        func() time.Time            // default time.Now
 	// GET /admin/doctor; nil: there is none
-	Prefix    string        // of the ids of receipts, by which other gateways find this one; "" where it is the only one
+	Prefix    string        // of the ids of receipts, by which other gateways find this one; "" where it is alone
 	Elsewhere api.Elsewhere // asks other gateways for receipts; nil where there is none
 	Gateways  func() any    // GET /admin/gateways; nil: there is none
 	Examine   func(context.Context) ([]api.Finding, error)

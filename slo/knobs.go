@@ -214,8 +214,8 @@ func (k *Knobs) Set(name string, o Override) error {
 	return nil
 }
 
-// Adopt is Set, or with nil Clear, for a change that was made at another gateway: OnChange is not told of it. latest says
-// whether it is to be adopted, while no other change is made. adopted is false if not, or with an error.
+// Adopt is Set, or with nil Clear, for a change that was made at another gateway: OnChange is not told of it. latest
+// says whether it is to be adopted, while no other change is made. adopted is false if not, or with an error.
 func (k *Knobs) Adopt(name string, o *Override, latest func() bool) (adopted bool, err error) {
 	k.changeMu.Lock()
 	defer k.changeMu.Unlock()
