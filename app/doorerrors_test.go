@@ -114,6 +114,8 @@ type provocation struct {
 	more    []string // members
 	headers []string
 	fault   string // of the engine of systems
+	before  bool   // no specialist is chosen yet; else it is the one that is asked for
+	chat    bool   // of OpenAI's older doors alone
 }
 
 func putIn(member string) func(string) string {
@@ -126,23 +128,16 @@ func wordy(model, word string, n int) func(bool) *conversation {
 
 // provocations are of one world, where nothing else is asked meanwhile.
 var provocations = []provocation{
-	{code: apierr.InvalidJSON, change: func(body string) string { return body + "}" }},
-	{code: apierr.DuplicateKey, change: putIn(`"model":"systems"`)},
-	{code: apierr.JSONTooDeep, change: putIn(`"x":` + strings.Repeat("[", 40) + strings.Repeat("]", 40))},
-	{code: apierr.InvalidUTF8, change: putIn("\"x\":\"\xff\"")},
-	{code: apierr.InvalidRequest, change: func(string) string { return "[]" }},
-	{code: apierr.UnsupportedParameter, params: []string{"mcp_servers"}, more: []string{"mcp_servers", "[]"}},
-	{code: apierr.MissingParameter, params: []string{"messages", "messages", "input"},
-		change: func(body string) string {
-			var members map[string]json.RawMessage
-			_ = json.Unmarshal([]byte(body), &members)
-			delete(members, "messages")
-			delete(members, "input")
-			less, _ := json.Marshal(members)
-			return string(less)
-		}},
-	{code: apierr.InvalidValue, params: []string{"temperature"}, more: []string{"temperature", `"hot"`}},
-	{code: apierr.InvalidValue, params: []string{"X-Priority"}, headers: []string{"X-Priority", "101"}},
+	{code: apierr.InvalidJSON, before: true, change: func(body string) string { return body + "}" }},
+	{code: apierr.DuplicateKey, before: true, change: putIn(`"model":"systems"`)},
+	{code: apierr.JSONTooDeep, before: true, change: putIn(`"x":` + strings.Repeat("[", 40) + strings.Repeat("]", 40))},
+	{code: apierr.InvalidUTF8, before: true, change: putIn("\"x\":\"\xff\"")},
+	{code: apierr.InvalidRequest, before: true, change: func(string) string { return "[]" }},
+	{code: apierr.UnsupportedParameter, before: true, params: []string{"audio"}, more: []string{"audio", "{}"}},
+	{code: apierr.MissingParameter, before: true, params: []string{"messages", "messages", "input"},
+		change: func(body string) string { return without(body, "messages", "input", "prompt") }},
+	{code: apierr.InvalidValue, before: true, params: []string{"temperature"}, more: []string{"temperature", `"hot"`}},
+	{code: apierr.InvalidValue, before: true, params: []string{"X-Priority"}, headers: []string{"X-Priority", "101"}},
 	{code: apierr.ContextLength, params: []string{"max_tokens", "max_tokens", "max_output_tokens"},
 		ask: func(stream bool) *conversation { return ask("debug", "x", 5000, stream) }},
 	{code: apierr.ExceedsPool, ask: wordy("systems", "word", 9000)},
@@ -152,14 +147,14 @@ var provocations = []provocation{
 			c.turns[0].image = "https://example.com/a.png"
 			return c
 		}},
-	{code: apierr.ModelNotFound, params: []string{"model"},
+	{code: apierr.ModelNotFound, before: true, params: []string{"model"},
 		ask: func(stream bool) *conversation { return ask("gpt", "x", 4, stream) }},
-	{code: apierr.IdempotencyConflict, params: []string{"Idempotency-Key"},
+	{code: apierr.IdempotencyConflict, before: true, params: []string{"Idempotency-Key"},
 		headers: []string{"Idempotency-Key", "used"}},
-	{code: apierr.PayloadTooLarge, ask: wordy("systems", "word", 14000)},
-	{code: apierr.UnsupportedMediaType, params: []string{"Content-Type"},
+	{code: apierr.PayloadTooLarge, before: true, ask: wordy("systems", "word", 14000)},
+	{code: apierr.UnsupportedMediaType, before: true, params: []string{"Content-Type"},
 		headers: []string{"Content-Type", "text/plain"}},
-	{code: apierr.HeaderTooLarge, headers: []string{"X-Filler", strings.Repeat("x", 40<<10)}},
+	{code: apierr.HeaderTooLarge, before: true, headers: []string{"X-Filler", strings.Repeat("x", 40<<10)}},
 	{code: apierr.PriorityFloor, headers: []string{"X-Intent", "review", "X-Priority", "2"}},
 	{code: apierr.DeadlineExceeded, headers: []string{"X-Deadline-Ms", "80"}, fault: `"hang"`},
 	{code: apierr.QueueFull, fault: `"status","k":429`},
@@ -178,29 +173,28 @@ func (w *world) provoke(rows map[apierr.Code]*pageCode, p provocation) {
 	}
 	for i := range surfaces {
 		s := &surfaces[i]
+		if p.chat && s.mode != "" {
+			continue
+		}
 		for _, stream := range []bool{false, true} {
-			c := ask("systems", "x", 9, stream)
-			if p.ask != nil {
-				c = p.ask(stream)
-			}
-			body := s.body(c, p.more...)
-			if p.change != nil {
-				body = p.change(body)
-			}
+			body, model := p.request(s, stream)
 			param := ""
 			if len(p.params) > 0 {
 				param = p.params[min(i, len(p.params)-1)]
 			}
 			h := w.askAt(s, body, stream, append(slices.Clone(p.headers), "X-Request-Id", "r1")...)
 			h.failsWith(w.T, p.code, param, "r1")
+			w.names(p, s, h, model)
 			if h.Code == string(p.code) {
 				rows[p.code].seenAt[fmt.Sprint(s.name, stream)] = true
 			}
 		}
 	}
+	w.provokeBeside(p)
 }
 
-// Issue 20: whatever can be provoked from outside comes in the shape of the door, whole and streamed.
+// Issue 20, contract §12: whatever can be provoked comes in the shape of the door, whole and streamed. It names the
+// specialist in X-Specialist if one was chosen, and none before.
 func TestEveryCodeIsAnsweredInTheShapeOfItsDoor(t *testing.T) {
 	rows := pageCodes(t)
 	w := newWorld(t, smallWorld, smallEngines(), impatient("limits.body_bytes=64KiB", "limits.json_depth=16",
@@ -214,12 +208,13 @@ func TestEveryCodeIsAnsweredInTheShapeOfItsDoor(t *testing.T) {
 	provokeFull(t, rows)
 	provokeKeys(t, rows)
 	provokeDeath(t, rows)
+	provokeChosen(t, rows)
 	foreign, _ := newBuiltinWorld(t, "router.reject=refuse")
-	foreign.provoke(rows, provocation{code: apierr.NoSpecialist, ask: func(stream bool) *conversation {
+	foreign.provoke(rows, provocation{code: apierr.NoSpecialist, before: true, ask: func(stream bool) *conversation {
 		return ask("", "Simmer the onions in butter and add the rice, then stir for twenty minutes.", 9, stream)
 	}})
-	// What needs a fault of our own, an end of the gateway, or no door: TestEveryCodeIsSpelledAtEachDoor spells them.
-	elsewhere := []apierr.Code{apierr.Internal, apierr.Draining, apierr.ReceiptNotFound, apierr.RouteNotFound}
+	// What is at no door: TestEveryCodeIsSpelledAtEachDoor spells it.
+	elsewhere := []apierr.Code{apierr.ReceiptNotFound, apierr.RouteNotFound}
 	for code, row := range rows {
 		if n := len(row.seenAt); n != 2*len(surfaces) && !slices.Contains(elsewhere, code) {
 			t.Errorf("%s was answered at %d of %d: %v", code, n, 2*len(surfaces), row.seenAt)
@@ -277,8 +272,8 @@ func provokeKeys(t *testing.T, rows map[apierr.Code]*pageCode) {
 	auth := []string{"Authorization", "Bearer " + key}
 	w := newWorld(t, smallWorld, smallEngines(), append(tenants("auth.tenants[0].priority_policy=refuse"),
 		"auth.tenants[0].specialists[0]=systems")...)
-	w.provoke(rows, provocation{code: apierr.InvalidAPIKey, params: []string{"Authorization"}})
-	w.provoke(rows, provocation{code: apierr.PriorityNotAllowed, params: []string{"X-Priority"},
+	w.provoke(rows, provocation{code: apierr.InvalidAPIKey, before: true, params: []string{"Authorization"}})
+	w.provoke(rows, provocation{code: apierr.PriorityNotAllowed, before: true, params: []string{"X-Priority"},
 		headers: append(auth, "X-Priority", "6")})
 	w.provoke(rows, provocation{code: apierr.PermissionDenied, params: []string{"model"}, headers: auth,
 		ask: func(stream bool) *conversation { return ask("debug", "x", 4, stream) }})

@@ -159,7 +159,8 @@ func (c *Cascade) Classify(in Input) (v Verdict, err error) {
 // Outside reports whether Classify may ask a classifier out of process, which takes time.
 func (c *Cascade) Outside() bool { return c.cfg.Outside != nil }
 
-// Decide is Classify into a Verdict of the caller's. With an error it is left zero. A classifier out of process is
+// Decide is Classify into a Verdict of the caller's. With an error it is left zero, but for the specialist that lacks the
+// adapter, where that is the error. A classifier out of process is
 // waited for until ctx ends at most; the verdict is then made without it.
 func (c *Cascade) Decide(ctx context.Context, in *Input, v *Verdict) error {
 	*v, in.asides = Verdict{}, c.cfg.Asides
@@ -167,11 +168,12 @@ func (c *Cascade) Decide(ctx context.Context, in *Input, v *Verdict) error {
 	if err == nil {
 		err = c.route(ctx, in, v)
 	}
-	if err == nil {
-		err = c.adapt(in.Adapter, v)
-	}
 	if err != nil {
 		*v = Verdict{}
+		return err
+	}
+	if err = c.adapt(in.Adapter, v); err != nil {
+		*v = Verdict{Specialist: v.Specialist}
 	}
 	return err
 }
