@@ -25,6 +25,7 @@ RACE := -race -pgo=off -vet=off -timeout 25m
 unit: ## every test under the race detector, of app/pairs some (make pairs: all; test-poison has all without it), the block index as it ships too (its readers lock under the detector); says how many were skipped and why
 	@mkdir -p .cache
 	go test -tags hosts512 ./config ./app/fabric ./routing/index/... ./routing/fleet ./routing/plugins
+	go test -tags hosts512 -pgo=off -vet=off -run TestAllReplicasComeInOneStep ./app
 	go test ./routing/index/...
 	@(go test $(RACE) -json $$(go list $(PKGS) | grep -v '/app/pairs$$'); a=$$?; go test $(RACE) -short -json ./app/pairs; exit $$((a | $$?))) \
 	> .cache/test.json; code=$$?; \

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -120,23 +121,31 @@ specialists:
     discover: {file: '%s', template: {blocks: 512, engine: openai, max_running: 8}}
 `
 
-// From none to as many replicas as a gateway can tell apart, in one step and one generation, while the first serve; and
-// back to one: no stream is lost, and nothing is held after.
+// From none to three fifths of the replicas that a gateway can tell apart (more than 256 where it can tell 512), and to
+// all of them, each in one step and one generation, while requests wait and streams run; and back to one: no stream is
+// lost, and nothing is held after.
 func TestAllReplicasComeInOneStep(t *testing.T) {
 	f, path := newFarm(t, 200*time.Millisecond), filepath.Join(t.TempDir(), "replicas.yaml")
 	w := newWorld(t, fmt.Sprintf(foundFarm, "100ms", path), nil)
-	listAt(t, path, f.lines(1, 0, 1)...)
-	eventually(t, "one replica", func() bool { return len(w.Replicas()) == 1 })
-	before := w.App.Server().Runtime().Generation
-	c := w.streamed(t, 24)
-	listAt(t, path, f.lines(1, 0, config.MaxReplicas+10)...)
-	eventually(t, "all replicas", func() bool { return len(w.Replicas()) == config.MaxReplicas })
-	if n := w.App.Server().Runtime().Generation - before; n > 2 {
-		t.Errorf("%d generations for one step", n)
+	c := w.streamed(t, 24) // they wait: there is no replica yet
+	eventually(t, "requests wait", func() bool {
+		return strings.Contains(w.Metrics(), `octet_held_requests{specialist="debug"} 24`)
+	})
+	for _, list := range []struct{ lines, replicas, asked, generations int }{
+		{config.MaxReplicas * 3 / 5, config.MaxReplicas * 3 / 5, 11, 1},
+		{config.MaxReplicas + 10, config.MaxReplicas, 11, 1},
+		{1, 1, 1, 2}, // by time at once and, where some still run, in two
+	} {
+		before := w.App.Server().Runtime().Generation
+		listAt(t, path, f.lines(1, 0, list.lines)...)
+		eventually(t, fmt.Sprintf("%d replicas", list.replicas), func() bool {
+			return t.Failed() || len(w.Replicas()) == list.replicas
+		})
+		if n := w.App.Server().Runtime().Generation - before; n > uint64(list.generations) {
+			t.Errorf("%d generations for one step", n)
+		}
+		eventually(t, "they are asked", func() bool { return t.Failed() || f.asks() >= list.asked })
 	}
-	eventually(t, "many are asked", func() bool { return f.asks() > 10 })
-	listAt(t, path, f.lines(1, 0, 1)...)
-	eventually(t, "one replica again", func() bool { return len(w.Replicas()) == 1 })
 	c.end(t, 100)
 	eventually(t, "nothing is held", w.Quiet)
 }

@@ -16,34 +16,48 @@ import (
 // settle is how long a file must be left alone before it counts as changed: editors and ConfigMap swaps write in steps.
 const settle = 100 * time.Millisecond
 
-// Watch calls onChange each time the content of the file at path has become another one and stayed so for a tenth of a
-// second; a file that is gone or unreadable is waited for. It watches directories, not the file, so that it sees
-// replaced files, and symbolic links that are turned (as a ConfigMap's are). onChange runs on Watch's goroutine.
-// Watch returns nil when ctx ends, and an error when it cannot watch.
+// Watch is FileWatch.Run of a file that is watched from now on.
 func Watch(ctx context.Context, path string, onChange func()) error {
-	w, err := fsnotify.NewWatcher()
+	w, err := OpenWatch(path)
 	if err != nil {
-		return fmt.Errorf("config: watching %s: %w", path, err)
+		return err
 	}
-	defer w.Close()
-	if err := w.Add(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("config: watching %s: %w", path, err)
-	}
-	watched := watchedFile{path: path, watcher: w}
-	watched.follow()
-	watched.last, _ = watched.sum()
-	return watched.run(ctx, onChange)
+	return w.Run(ctx, onChange)
 }
 
-// watchedFile is owned by one Watch.
-type watchedFile struct {
+// FileWatch watches one file. Its Run is called once.
+type FileWatch struct {
 	path    string
 	watcher *fsnotify.Watcher
 	target  string            // the directory that the file is really in; empty = the one of path
 	last    [sha256.Size]byte // of the content that was seen last
 }
 
-func (f *watchedFile) run(ctx context.Context, onChange func()) error {
+// OpenWatch watches the file at path from now on: a file that is read afterwards changes no more unseen. It watches
+// directories, not the file, so that it sees replaced files, and symbolic links that are turned (as a ConfigMap's are).
+func OpenWatch(path string) (*FileWatch, error) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("config: watching %s: %w", path, err)
+	}
+	if err := w.Add(filepath.Dir(path)); err != nil {
+		return nil, errors.Join(fmt.Errorf("config: watching %s: %w", path, err), w.Close())
+	}
+	f := &FileWatch{path: path, watcher: w}
+	f.follow()
+	f.last, _ = f.sum()
+	return f, nil
+}
+
+// Run calls onChange each time the content of the file has become another one and stayed so for a tenth of a second; a
+// file that is gone or unreadable is waited for. onChange runs on Run's goroutine. Run returns nil when ctx ends, and an
+// error when it cannot watch.
+func (f *FileWatch) Run(ctx context.Context, onChange func()) error {
+	defer f.watcher.Close()
+	return f.run(ctx, onChange)
+}
+
+func (f *FileWatch) run(ctx context.Context, onChange func()) error {
 	quiet := time.NewTimer(settle)
 	defer quiet.Stop()
 	for {
@@ -69,7 +83,7 @@ func (f *watchedFile) run(ctx context.Context, onChange func()) error {
 }
 
 // changed reads the file again and reports whether its content is new.
-func (f *watchedFile) changed() bool {
+func (f *FileWatch) changed() bool {
 	f.follow()
 	sum, err := f.sum()
 	if err != nil || sum == f.last {
@@ -80,7 +94,7 @@ func (f *watchedFile) changed() bool {
 }
 
 // follow watches the directory that a symbolic link at path leads to.
-func (f *watchedFile) follow() {
+func (f *FileWatch) follow() {
 	resolved, err := filepath.EvalSymlinks(f.path)
 	if err != nil {
 		return // gone for now: the directory of path tells when it is back
@@ -98,7 +112,7 @@ func (f *watchedFile) follow() {
 	f.target = dir
 }
 
-func (f *watchedFile) sum() (sum [sha256.Size]byte, err error) {
+func (f *FileWatch) sum() (sum [sha256.Size]byte, err error) {
 	file, err := os.Open(f.path)
 	if err != nil {
 		return sum, err

@@ -120,3 +120,13 @@ func TestAFolderThatIsNotThereCannotBeWatched(t *testing.T) {
 
 // pause is longer than a file has to be left alone.
 func pause() <-chan time.Time { return time.After(3 * settle) }
+
+// A file is read after its watch is open: what changes from then on is told of, also before Run.
+func TestAChangeBeforeRunIsToldOf(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "replicas.yaml")
+	w, err := OpenWatch(path) // not there yet
+	must(t, err)
+	write(t, path, "a")
+	ctx, told := context.WithCancel(t.Context())
+	must(t, w.Run(ctx, told))
+}

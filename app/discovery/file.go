@@ -32,10 +32,10 @@ func (f file) Watch(ctx context.Context, tell func(Set, error)) {
 	changed := make(chan struct{}, 1)
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	watching.Go(func() {
-		// a directory that cannot be watched is looked at by time
-		_ = config.Watch(ctx, f.sp.Discover.File, func() { Poke(changed) })
-	})
+	// a directory that cannot be watched is looked at by time
+	if w, err := config.OpenWatch(f.sp.Discover.File); err == nil {
+		watching.Go(func() { _ = w.Run(ctx, func() { Poke(changed) }) })
+	}
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
