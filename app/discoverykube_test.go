@@ -43,10 +43,14 @@ func (k *kubeAPI) set(refuses bool, pods map[string]string) {
 	for name, at := range pods {
 		u, _ := url.Parse(at)
 		port, _ := strconv.Atoi(u.Port())
+		family := "IPv4"
+		if strings.Contains(u.Hostname(), ":") {
+			family = "IPv6"
+		}
 		k.slices = append(k.slices, map[string]any{
 			"metadata": map[string]any{"name": "vllm-" + name, "namespace": "ml", "resourceVersion": "1",
 				"labels": map[string]string{"kubernetes.io/service-name": "vllm"}},
-			"addressType": "IPv4", "ports": []any{map[string]any{"name": "http", "port": port, "protocol": "TCP"}},
+			"addressType": family, "ports": []any{map[string]any{"name": "http", "port": port, "protocol": "TCP"}},
 			"endpoints": []any{map[string]any{"addresses": []string{u.Hostname()}, "zone": "a",
 				"conditions": map[string]bool{"ready": true},
 				"targetRef":  map[string]string{"kind": "Pod", "name": name, "namespace": "ml", "uid": "uid-" + name}}},

@@ -18,10 +18,25 @@ var ErrLinkLocal = errors.New("a link-local address")
 var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254"),
 	netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192")}
 
-// LinkLocal reports whether an IP address is refused: 169.254.0.0/16 or fe80::/10, also as IPv6 writes the former, or
-// that of a cloud's metadata service.
-func LinkLocal(ip netip.Addr) bool {
+// within are IPv6 prefixes of addresses whose last 32 bits are an IPv4 address that a packet may end at, beside the
+// mapped ones: compatible, translated by a host, and by NAT64.
+var within = []netip.Prefix{netip.MustParsePrefix("::/96"), netip.MustParsePrefix("::ffff:0:0:0/96"),
+	netip.MustParsePrefix("64:ff9b::/96")}
+
+// plain returns an address without its zone, and the IPv4 address in one that holds it.
+func plain(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
+	if !slices.ContainsFunc(within, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+		return ip
+	}
+	last := ip.As16()
+	return netip.AddrFrom4([4]byte(last[12:]))
+}
+
+// LinkLocal reports whether an IP address is refused: 169.254.0.0/16 or fe80::/10, or that of a cloud's metadata service; also as IPv6
+// writes an IPv4 one.
+func LinkLocal(ip netip.Addr) bool {
+	ip = plain(ip)
 	return ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || slices.Contains(metadata, ip)
 }
 
@@ -54,7 +69,7 @@ func (g *Guard) lets(ip netip.Addr) bool {
 	return Within(*g.allowed.Load(), ip)
 }
 
-// Within reports whether an IP address lies in one of the prefixes.
+// Within reports whether a refused IP address lies in one of the prefixes.
 func Within(prefixes []netip.Prefix, ip netip.Addr) bool {
-	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(ip.Unmap().WithZone("")) })
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(plain(ip)) })
 }
