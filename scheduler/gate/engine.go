@@ -82,7 +82,7 @@ func (e *engine) slack(r *Request, reuse int, wait time.Duration, now scheduler.
 	if r.Deadline.IsZero() && r.TTFTDeadline.IsZero() {
 		return math.MaxInt64
 	}
-	first := wait + e.prefill(e.ledger.uncached(r, reuse), e.roster.prefilling, wait)
+	first := wait + e.rates.promised(e.ledger.uncached(r, reuse), e.found(now), wait)
 	rest := time.Duration(0)
 	if !r.Deadline.IsZero() {
 		rest = e.decode(r, e.company())
@@ -90,14 +90,10 @@ func (e *engine) slack(r *Request, reuse int, wait time.Duration, now scheduler.
 	return e.left(r, first, rest, now)
 }
 
-// prefill returns the time for the first token of a prompt with so many tokens to compute, beside others, if it starts
-// after wait.
-func (e *engine) prefill(uncached, others int, wait time.Duration) time.Duration {
-	filled := e.rates.laterFirstToken(uncached)
-	if wait == 0 {
-		filled = e.rates.firstToken(uncached, others+e.beside.Backlog)
-	}
-	return safely(filled, &e.rates.prefillError)
+// found returns how a request finds the engine that starts now.
+func (e *engine) found(now scheduler.Time) found {
+	others := e.roster.prefilling + e.beside.Backlog
+	return found{others: others, alone: e.company() == 0 && others == 0, trial: e.rates.outdated(now)}
 }
 
 // decode returns the time for the tokens of r after its first one, beside so many sequences.
@@ -126,18 +122,21 @@ func (e *engine) start(l *Lease, r *Request, place place, now scheduler.Time) {
 	l.adapter = r.Adapter
 	l.shape, l.generated, l.maxNew, l.whole = r.shape(), r.Resume, r.MaxNew, r.Whole
 	l.resumed = r.Resume
-	l.others, l.preemptible, l.deadline, l.watcher = e.roster.prefilling+e.beside.Backlog, r.Victim, maxTime, r.Watcher
+	l.preemptible, l.deadline, l.watcher = r.Victim, maxTime, r.Watcher
 	if !r.Deadline.IsZero() {
 		l.deadline = r.Deadline.Sub(e.origin)
 	}
 	e.ledger.open(l, r)
+	l.found = e.found(now)
+	e.rates.begin(l, now)
 	e.roster.add(l)
 	e.roster.occupancy.set(e.company(), now)
 }
 
 // prefilled notes the first token of l, and measures how long it took.
 func (e *engine) prefilled(l *Lease, now scheduler.Time) {
-	e.rates.observePrefill(l, e.company(), now)
+	l.estimate = e.rates.pace.level(float64(e.company()))
+	e.rates.observe(l, now)
 	e.computed(l, now)
 }
 

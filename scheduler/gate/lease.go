@@ -46,7 +46,7 @@ type holding struct {
 
 // progress is when a lease's tokens came: the rates alone change it.
 type progress struct {
-	others   int            // tokens of other prompts that were to be prefilled when it was admitted
+	found
 	first    scheduler.Time // when the first token came; 0 before
 	reported scheduler.Time // when generated was last reported
 	atFirst  int            // generated with the first token; 0 before

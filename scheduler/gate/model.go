@@ -73,11 +73,11 @@ func (m *Model) Ask(r *Request, l *Lease, now scheduler.Time) (scheduler.State, 
 	}
 	if starts {
 		m.pass(l, r, l.rank, now)
-		m.engine.reckon(r, l.reused, l.others, 0, now)
+		m.engine.reckon(r, l.reused, l.found, 0, now)
 		return scheduler.Admitted, nil
 	}
 	answer := m.otherwise(r, l.rank, head, fits, now)
-	m.engine.reckon(r, m.engine.ledger.reuse(r), m.engine.roster.prefilling, answer.Estimate, now)
+	m.engine.reckon(r, m.engine.ledger.reuse(r), m.engine.found(now), answer.Estimate, now)
 	if answer.State == scheduler.Refused {
 		return scheduler.Refused, m.refusal(r, answer, now)
 	}

@@ -2,21 +2,9 @@ package gate
 
 import (
 	"math"
-	"time"
 
 	"octet/scheduler"
 )
-
-// prefillTime estimates the time from l's admission to its first token; 0 is unknown.
-func (r *rates) prefillTime(l *Lease) time.Duration { return r.firstToken(l.uncached, l.others) }
-
-// observePrefill measures the prefill of l, whose first token comes now.
-func (r *rates) observePrefill(l *Lease, sequences int, now scheduler.Time) {
-	l.estimate = r.pace.level(float64(sequences))
-	took := float64(now - l.admitted)
-	judge(&r.prefillError, float64(r.prefillTime(l)), took)
-	r.ttft.observe(float64(l.uncached), float64(l.others), took)
-}
 
 // start begins to measure the pace of l, whose first token comes now. occupancy is the roster's until now.
 func (l *Lease) start(occupancy float64, now scheduler.Time) {

@@ -95,22 +95,10 @@ type rates struct {
 	service mean // ns from admission to the end
 	drain   queue.DrainRate
 
-	// admission to first token in ns, over uncached tokens, and those of prefills that were under way then
-	ttft ttftModel
+	prefills
 	pace linear // ns a token after the first, over requests in the engine at the time
 
-	prefillError, paceError mean // part by which estimates were wrong, either way
-}
-
-// firstToken estimates the time from admission to the first token while so many tokens of other prompts are still to be
-// prefilled; 0 is unknown.
-func (r *rates) firstToken(uncached, others int) time.Duration {
-	return r.ttft.at(float64(uncached), float64(others))
-}
-
-// laterFirstToken is firstToken for a request that starts later, with as many others as usual.
-func (r *rates) laterFirstToken(uncached int) time.Duration {
-	return r.ttft.at(float64(uncached), r.ttft.usual())
+	paceError mean // part by which estimates were wrong, either way
 }
 
 // rest estimates the time for the tokens after the first of n while running requests are in the engine; n 0 is as many

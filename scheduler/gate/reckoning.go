@@ -27,15 +27,14 @@ func (m *Model) picture(r *Request) {
 		Waiting: m.waiting.backlog.Len()}
 }
 
-// reckon completes the reckoning of r, which shares so many blocks and starts after wait, beside others whose prompts
-// are still to be computed.
-func (e *engine) reckon(r *Request, reuse, others int, wait time.Duration, now scheduler.Time) {
+// reckon completes the reckoning of r, which shares so many blocks, and starts after wait or finds the engine so.
+func (e *engine) reckon(r *Request, reuse int, f found, wait time.Duration, now scheduler.Time) {
 	k := &r.Reckoned
 	k.Reused, k.Wait, k.Uncached = reuse, wait, e.ledger.uncached(r, reuse)
 	if e.ledger.pool != nil && !e.ledger.exceeds(r) {
 		k.Needed = e.ledger.holds(r, 1)
 	}
-	k.Prefill, k.Decode = e.prefill(k.Uncached, others, wait), e.decode(r, k.Running)
+	k.Prefill, k.Decode = e.rates.promised(k.Uncached, f, wait), e.decode(r, k.Running)
 	if !r.Deadline.IsZero() || !r.TTFTDeadline.IsZero() {
 		k.Slack = e.left(r, wait+k.Prefill, k.Decode, now)
 	}

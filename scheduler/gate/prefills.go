@@ -1,0 +1,89 @@
+package gate
+
+import (
+	"time"
+
+	"octet/scheduler"
+)
+
+// prefills is how long requests took from their admission to their first token, in ns over uncached tokens.
+type prefills struct {
+	ttft  ttftModel // of all, and over the tokens of prefills that were under way at the admission
+	alone linear    // of those that found the engine empty: among a crowd it is slower than it says of itself then
+	wrong mean      // part by which estimates were wrong, either way
+
+	holds scheduler.Time // until when the measurements are held against a request
+}
+
+// found is how a request found the engine when it was admitted.
+type found struct {
+	others int  // tokens of other prompts that were to be prefilled
+	alone  bool // it was empty
+	trial  bool // what was measured before it was too old to be held against it
+}
+
+// evidence is for how long measured times are held against requests after the last first token. Times that refuse
+// every request would never be measured again; so then one request is a trial: it starts as if nothing were known.
+const evidence = time.Minute
+
+// contradicted is how many times shorter than its estimate a trial's first token must be to have all measured anew.
+const contradicted = 2
+
+// firstToken estimates the time from admission to the first token while so many tokens of other prompts are still to be
+// prefilled; 0 is unknown.
+func (p *prefills) firstToken(uncached, others int) time.Duration {
+	return p.ttft.at(float64(uncached), float64(others))
+}
+
+// laterFirstToken is firstToken for a request that starts later, with as many others as usual.
+func (p *prefills) laterFirstToken(uncached int) time.Duration {
+	return p.ttft.at(float64(uncached), p.ttft.usual())
+}
+
+// prefillTime estimates the time from l's admission to its first token; 0 is unknown.
+func (p *prefills) prefillTime(l *Lease) time.Duration {
+	if l.alone && p.alone.known() {
+		return p.alone.duration(float64(l.uncached))
+	}
+	return p.firstToken(l.uncached, l.others)
+}
+
+// promised returns the time for the first token of a prompt with so many tokens to compute that starts after wait, with
+// what past estimates were wrong by; about 0 is unknown. f is how it finds the engine if it does not wait.
+func (p *prefills) promised(uncached int, f found, wait time.Duration) time.Duration {
+	estimate := time.Duration(0)
+	switch {
+	case f.trial:
+	case wait > 0:
+		estimate = p.laterFirstToken(uncached)
+	case f.alone:
+		estimate = p.alone.duration(float64(uncached))
+	default:
+		estimate = p.firstToken(uncached, f.others)
+	}
+	return safely(estimate, &p.wrong)
+}
+
+// begin notes that l starts now.
+func (p *prefills) begin(l *Lease, now scheduler.Time) {
+	if l.trial {
+		p.holds = now + evidence
+	}
+}
+
+// outdated reports whether the measurements are too old to be held against a request.
+func (p *prefills) outdated(now scheduler.Time) bool { return now >= p.holds }
+
+// observe measures the prefill of l, whose first token comes now.
+func (p *prefills) observe(l *Lease, now scheduler.Time) {
+	took, estimate := float64(now-l.admitted), float64(p.prefillTime(l))
+	if l.trial && took*contradicted < estimate {
+		*p, estimate = prefills{}, 0
+	}
+	judge(&p.wrong, estimate, took)
+	p.ttft.observe(float64(l.uncached), float64(l.others), took)
+	if l.alone {
+		p.alone.observe(float64(l.uncached), took)
+	}
+	p.holds = now + evidence
+}
