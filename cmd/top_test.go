@@ -171,7 +171,7 @@ func TestTopOutlivesItsGateway(t *testing.T) {
 	l.Close()
 	w := apptest.New(t, apptest.Small, apptest.SmallEngines(), "admin.token="+token, "listen.admin="+admin)
 	s := openTop(t, admin, "NO_COLOR=1")
-	s.shows("[1 specialists]")
+	s.shows("systems")
 	w.Stop()
 	s.shows("AWAY for")
 	s.shows("shown is what was")

@@ -86,5 +86,5 @@ func (e *engine) lostTime(l *Lease, now scheduler.Time) time.Duration {
 		return time.Duration(float64(now-l.admitted) * e.share(l))
 	}
 	_, kept := e.ledger.frees(l)
-	return e.rates.firstToken(max(0, int(e.done(l, now))-kept), 0)
+	return e.rates.firstToken(max(0, int(e.done(l, now))-kept), found{})
 }

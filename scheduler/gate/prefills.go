@@ -29,10 +29,12 @@ const evidence = time.Minute
 // contradicted is how many times shorter than its estimate a trial's first token must be to have all measured anew.
 const contradicted = 2
 
-// firstToken estimates the time from admission to the first token while so many tokens of other prompts are still to be
-// prefilled; 0 is unknown.
-func (p *prefills) firstToken(uncached, others int) time.Duration {
-	return p.ttft.at(float64(uncached), float64(others))
+// firstToken estimates the time from admission to the first token for a request that finds the engine so; 0 is unknown.
+func (p *prefills) firstToken(uncached int, f found) time.Duration {
+	if f.alone && p.alone.known() {
+		return p.alone.duration(float64(uncached))
+	}
+	return p.ttft.at(float64(uncached), float64(f.others))
 }
 
 // laterFirstToken is firstToken for a request that starts later, with as many others as usual.
@@ -41,12 +43,7 @@ func (p *prefills) laterFirstToken(uncached int) time.Duration {
 }
 
 // prefillTime estimates the time from l's admission to its first token; 0 is unknown.
-func (p *prefills) prefillTime(l *Lease) time.Duration {
-	if l.alone && p.alone.known() {
-		return p.alone.duration(float64(l.uncached))
-	}
-	return p.firstToken(l.uncached, l.others)
-}
+func (p *prefills) prefillTime(l *Lease) time.Duration { return p.firstToken(l.uncached, l.found) }
 
 // promised returns the time for the first token of a prompt with so many tokens to compute that starts after wait, with
 // what past estimates were wrong by; about 0 is unknown. f is how it finds the engine if it does not wait.
@@ -56,10 +53,8 @@ func (p *prefills) promised(uncached int, f found, wait time.Duration) time.Dura
 	case f.trial:
 	case wait > 0:
 		estimate = p.laterFirstToken(uncached)
-	case f.alone:
-		estimate = p.alone.duration(float64(uncached))
 	default:
-		estimate = p.firstToken(uncached, f.others)
+		estimate = p.firstToken(uncached, f)
 	}
 	return safely(estimate, &p.wrong)
 }

@@ -127,8 +127,8 @@ func (k *Keeper) listen(ctx context.Context, listen Listen, wait *backoff) error
 		return listen(ctx, func(s Store) {
 			*wait = 0
 			k.mu.Lock()
+			defer k.mu.Unlock()
 			k.store = s
-			k.mu.Unlock()
 			signal(k.kick)
 		})
 	})
@@ -154,6 +154,10 @@ func (k *Keeper) renew(ctx context.Context) {
 	every := k.config.Lease / 3
 	for next := every; ctx.Err() == nil; next = every {
 		k.mu.Lock()
+		select {
+		case <-k.kick: // it is tried now
+		default:
+		}
 		s, lapsed := k.store, k.why == nil && time.Now().After(k.until)
 		k.mu.Unlock()
 		if s != nil {
