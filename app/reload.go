@@ -102,22 +102,31 @@ func sameSources(old, now config.Events) bool {
 
 // warnOfRestart names the sections that are read at the start only and have changed.
 func (a *App) warnOfRestart(cfg *config.Config) {
-	old := a.Config()
+	for _, section := range atStart(a.Config(), cfg) {
+		a.Log.Warn("this section takes effect at the next start only", "section", section)
+	}
+}
+
+// atStart returns the sections that are read at the start only, and that two configurations have differently.
+func atStart(old, now *config.Config) (changed []string) {
 	for _, section := range []struct {
-		name    string
-		changed bool
+		name string
+		same bool
 	}{
-		{"listen", !reflect.DeepEqual(old.Listen, cfg.Listen)}, {"front", old.Front != cfg.Front},
-		{"admin", !reflect.DeepEqual(old.Admin, cfg.Admin)}, {"log", old.Log != cfg.Log},
-		{"gateways", !reflect.DeepEqual(old.Gateways, cfg.Gateways)},
-		{"hash_seed", old.HashSeed != cfg.HashSeed}, {"events", !sameSources(old.Events, cfg.Events)},
-		{"auth.shared", !reflect.DeepEqual(old.Auth.Shared, cfg.Auth.Shared)},
-		{"auth.state", old.Auth.State != cfg.Auth.State || old.Auth.StateInterval != cfg.Auth.StateInterval},
-		{"outcomes.verifier", !reflect.DeepEqual(old.Outcomes.Verifier, cfg.Outcomes.Verifier)},
-		{"shadow.stream and shadow.file", !sameCalibration(&old.Shadow, &cfg.Shadow)},
+		{"listen", reflect.DeepEqual(old.Listen, now.Listen)}, {"front", old.Front == now.Front},
+		{"admin", reflect.DeepEqual(old.Admin, now.Admin)}, {"log", old.Log == now.Log},
+		{"gateways", reflect.DeepEqual(old.Gateways, now.Gateways)},
+		{"hash_seed", old.HashSeed == now.HashSeed}, {"events", sameSources(old.Events, now.Events)},
+		{"auth.shared", reflect.DeepEqual(old.Auth.Shared, now.Auth.Shared)},
+		{"auth.state", old.Auth.State == now.Auth.State && old.Auth.StateInterval == now.Auth.StateInterval},
+		{"outcomes.verifier", reflect.DeepEqual(old.Outcomes.Verifier, now.Outcomes.Verifier)},
+		{"shadow.stream and shadow.file", sameCalibration(&old.Shadow, &now.Shadow)},
+		{"receipts", old.Receipts == now.Receipts}, {"limits.receipts", old.Limits.Receipts == now.Limits.Receipts},
+		{"limits.idempotency_keys", old.Limits.IdempotencyKeys == now.Limits.IdempotencyKeys},
 	} {
-		if section.changed {
-			a.Log.Warn("this section takes effect at the next start only", "section", section.name)
+		if !section.same {
+			changed = append(changed, section.name)
 		}
 	}
+	return changed
 }

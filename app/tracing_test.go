@@ -315,14 +315,25 @@ func TestEveryEngineThatIsAskedHasASpan(t *testing.T) {
 	}
 }
 
-// A shadow has a trace of its own: the two are linked.
+// A shadow has a trace of its own, at whatever door its request came: the two are linked.
 func TestAShadowIsLinked(t *testing.T) {
 	c := newReceiver(t)
 	w, _ := newShadowWorld(t, proseEngines(), "tracing.otlp="+c.URL, "tracing.sample=1", "tracing.interval=1ms")
-	resp, body := w.Post("/v1/chat/completions", asking("unsure 0.60", false), "X-Intent", "review")
-	r := receiptOf(w, resp.Header)
+	for i := range surfaces {
+		for _, stream := range []bool{false, true} {
+			w.shadowIsLinked(&surfaces[i], stream, c)
+		}
+	}
+}
+
+func (w *world) shadowIsLinked(s *surface, stream bool, c *receiver) {
+	t := w.T
+	t.Helper()
+	h := w.askAt(s, s.body(ask("octet", fmt.Sprint("unsure 0.60 ", s.name, stream), 40, stream)), stream,
+		"X-Intent", "review")
+	r := receiptOf(w, h.head)
 	if r.Decision.Shadow == "" {
-		t.Fatalf("there is no shadow: %s: %s", r.Decision.ShadowWhy, body)
+		t.Fatalf("there is no shadow: %s: %s", r.Decision.ShadowWhy, h.raw)
 	}
 	tr := c.await(t, r.TraceID)
 	if len(tr.whole.Links) != 1 {

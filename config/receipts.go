@@ -1,6 +1,6 @@
 package config
 
-// Receipts is where receipts are kept besides memory.
+// Receipts is where receipts are kept besides memory. The section takes effect at the next start only.
 type Receipts struct {
 	// A local file that keeps the newest of them over restarts, for operators and for their own keys, as far as
 	// file_bytes goes; empty = none. One gateway at a time has it open. It holds what receipts in memory do: no text of

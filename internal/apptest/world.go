@@ -106,7 +106,7 @@ func open(t testing.TB, wired bool, yaml string, engines []emulator.Config, sets
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.serve(cfg)
+	w.serve(cfg, app.Options{})
 	return w
 }
 
@@ -167,8 +167,10 @@ func (w *World) Start(c emulator.Config) *Engine {
 }
 
 // serve runs the gateway as the command does, but for the cache events of a world that is not wired.
-func (w *World) serve(cfg *config.Config) {
-	o := app.Options{Log: Log(w.T)}
+func (w *World) serve(cfg *config.Config, o app.Options) {
+	if o.Log == nil {
+		o.Log = Log(w.T)
+	}
 	if !w.wired {
 		o.Events = w.Local
 	}
@@ -194,9 +196,12 @@ func (w *World) serve(cfg *config.Config) {
 }
 
 // Another starts one more gateway before the same engines.
-func (w *World) Another(cfg *config.Config) *World {
+func (w *World) Another(cfg *config.Config) *World { return w.With(cfg, app.Options{}) }
+
+// With starts one more gateway before the same engines, with options of its own.
+func (w *World) With(cfg *config.Config, o app.Options) *World {
 	other := &World{T: w.T, wired: w.wired, Engines: w.Engines, Local: w.Local, Ended: make(chan error, 1)}
-	other.serve(cfg)
+	other.serve(cfg, o)
 	return other
 }
 

@@ -45,7 +45,8 @@ type Exporter struct {
 	form   form
 	rate   *rate.Limiter
 	queue  chan trace.Trace // its bound is the configuration's
-	done   chan struct{}    // closed by Close
+	done   chan struct{}    // closed by Close, under takeMu: nothing is queued from then on
+	takeMu sync.RWMutex     // held to read while a trace is queued, so that Close knows of all that are
 	ctx    context.Context  // of what is sent; ends where Close has waited long enough
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
@@ -85,28 +86,41 @@ func (e *Exporter) Room() bool {
 
 // Take implements trace.Sink.
 func (e *Exporter) Take(t trace.Trace) {
-	select {
-	case <-e.done: // a request that has outlived its configuration
-		e.counts.dropped.Add(1)
-		return
-	default:
-	}
-	select {
-	case e.queue <- t:
-	default:
-		e.full.Store(true)
+	if !e.enqueue(t) {
 		e.counts.dropped.Add(1)
 	}
 }
 
-// Close sends what is queued, as far as its time goes, and ends the Exporter. Idempotent.
+// enqueue returns false if the queue is full, or closed: the request has outlived its configuration.
+func (e *Exporter) enqueue(t trace.Trace) bool {
+	e.takeMu.RLock()
+	defer e.takeMu.RUnlock()
+	select {
+	case <-e.done:
+		return false
+	default:
+	}
+	select {
+	case e.queue <- t:
+		return true
+	default:
+		e.full.Store(true)
+		return false
+	}
+}
+
+// Close sends what is queued, as far as its time goes, and ends the Exporter. What became of each trace is counted when
+// it returns. Idempotent.
 func (e *Exporter) Close() {
 	e.closed.Do(func() {
 		late := time.AfterFunc(e.Config.Close, e.cancel)
 		defer late.Stop()
+		e.takeMu.Lock()
 		close(e.done)
+		e.takeMu.Unlock()
 		e.ended.Wait()
 		e.cancel()
+		e.counts.dropped.Add(uint64(len(e.queue)))  // it was never started
 		_ = e.sender.Shutdown(context.Background()) // it holds nothing by now
 	})
 }
