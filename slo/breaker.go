@@ -25,6 +25,7 @@ type Verdict struct {
 	Kind     string // compile, review, …: what it is published as
 	By       string // the tenant that judges; "" is the gateway's own judge, whose share of a window is not bounded
 	Revision string // of the weights that answered, as the engine tells it; "" if that is not known
+	Version  string // of the lane that was asked, as it was declared then; "" if that is not known
 }
 
 // Breaker is the correctness breaker of one specialist. Safe for concurrent use; Standing takes no lock while it is

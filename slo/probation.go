@@ -93,18 +93,9 @@ func (p *Probation) Serve(now time.Time, specialist string, serving map[string]i
 	return next, true
 }
 
-// Restart has a fresh lane judged by answers from now on alone: what was asked before was answered by other weights.
-func (p *Probation) Restart(now time.Time, l Entrant) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s := p.lanes[l]; s != nil && s.Fresh {
-		s.Since, s.Judged, s.Passed, s.Low, s.Votes = now, 0, 0, 0, nil
-	}
-}
-
 // Outcome counts the first verdict on a lane's answer to a request that arrived at v.Answered, and reports whether it
 // ended the lane's probation. An answer to an earlier request than the lane's declaration is of the version before, and
-// one of another revision than is judged counts for none.
+// one of another version or revision than is judged counts for none.
 func (p *Probation) Outcome(l Entrant, v Verdict) (ended bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,10 +131,18 @@ func (p *Probation) Tries(l Entrant, v Verdict) bool {
 	return p.onTrial(l, v) != nil
 }
 
+// Replaced returns true for a verdict on an answer of a lane as it was declared before, in another version.
+func (p *Probation) Replaced(l Entrant, v Verdict) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.lanes[l]
+	return s != nil && s.replaces(v)
+}
+
 // onTrial returns the trial that a verdict counts for; nil if there is none. Under mu.
 func (p *Probation) onTrial(l Entrant, v Verdict) *Trial {
 	s := p.lanes[l]
-	if s == nil || !s.Fresh || v.Answered.Before(s.Since) {
+	if s == nil || !s.Fresh || s.replaces(v) {
 		return nil
 	}
 	if base := p.lanes[Entrant{Specialist: l.Specialist}]; base != nil && !sameRevision(base.Revision, v.Revision) {

@@ -131,14 +131,10 @@ func TestAnAdaptersPathIsItsRevision(t *testing.T) {
 	if p.Declare(now, Term{lane, "", "/b", 2, 0.3}); !p.Fresh(lane) || p.Fresh(Entrant{"debug", ""}) {
 		t.Fatalf("another path: %+v", p.Standings())
 	}
-	p.Outcome(lane, pass(now))
 	moved := now.Add(time.Minute)
-	p.Restart(moved, lane)
+	p.Declare(moved, Term{lane, "", "/b2", 2, 0.3})
 	if p.Outcome(lane, pass(now)) || p.Outcome(lane, pass(moved)) || !p.Outcome(lane, pass(moved)) {
-		t.Errorf("only answers since the restart count: %+v", p.Standings())
-	}
-	if p.Restart(moved, lane); p.Fresh(lane) || p.Standings()[1].Judged != 2 {
-		t.Error("a lane that has passed is not judged again")
+		t.Errorf("only answers since it is another count: %+v", p.Standings())
 	}
 	serve(p, moved, "base")
 	p.Declare(moved, Term{lane, "", "/c", 2, 0.3})
@@ -248,5 +244,33 @@ func TestABreakerGoesByOneRevision(t *testing.T) {
 	}
 	if count(1, "b"); l.State(now).Standing != ShadowOnly.String() {
 		t.Errorf("five failures of five: %+v", l.State(now))
+	}
+}
+
+// An answer is the version's that was asked, whenever its verdict comes: one of a version that was replaced counts for
+// no trial, by its time or, where the two were in force for a moment beside each other, by its name.
+func TestVerdictsAreOfTheVersionThatWasAsked(t *testing.T) {
+	lane, now := Entrant{"debug", "gdb"}, time.Unix(1e9, 0)
+	p := NewProbation(true)
+	p.Declare(now, Term{lane, "1", "", 2, 0.3})
+	moved := now.Add(time.Minute)
+	p.Declare(moved, Term{lane, "2", "", 2, 0.3})
+	for what, c := range map[string]struct {
+		verdict  Verdict
+		replaced bool
+	}{
+		"asked before":                     {Verdict{Answered: now, Version: "1"}, true},
+		"asked before, of an old record":   {Verdict{Answered: now}, true},
+		"asked after, of the one before":   {Verdict{Answered: moved, Version: "1"}, true},
+		"asked after":                      {Verdict{Answered: moved, Version: "2"}, false},
+		"asked after, version not known":   {Verdict{Answered: moved}, false},
+		"asked before, of what came after": {Verdict{Answered: now, Version: "2"}, true},
+	} {
+		if got := p.Replaced(lane, c.verdict); got != c.replaced || p.Tries(lane, c.verdict) == c.replaced {
+			t.Errorf("%s: replaced %v, tries %v", what, got, p.Tries(lane, c.verdict))
+		}
+	}
+	if p.Replaced(Entrant{"debug", "none"}, Verdict{}) {
+		t.Error("what was never declared was replaced")
 	}
 }

@@ -31,6 +31,11 @@ type Vote struct {
 	Judged int    `json:"judged"`
 }
 
+// replaces returns true for a verdict on an answer to what the lane was before: asked for earlier, or of another version.
+func (t *Trial) replaces(v Verdict) bool {
+	return v.Answered.Before(t.Since) || v.Version != "" && t.Version != "" && v.Version != t.Version
+}
+
 const (
 	keptEarlier = 4   // trials of other revisions that a lane remembers
 	keptVoters  = 256 // voters of a trial that are kept apart

@@ -28,6 +28,7 @@ var directFeatures = []*feature{{
 		} {
 			a := c.ask("acme", true, func(q *question) {
 				delete(q.headers, "Idempotency-Key")
+				delete(q.headers, adapterHeader) // not all have it
 				q.model, q.headers[replicaHeader], q.must = c.lead, name, code
 				if name == "beta-0" {
 					q.model = "octet"
@@ -115,7 +116,8 @@ func auditDirect(c *cell, a *answer) {
 		}
 	}
 	copied := a.receipt.Decision.Shadow
-	if copied != "" && copied != c.other() {
+	without := copied == c.lead && c.has("adapter rotation") && a.receipt.Decision.Probation // to compare the adapter
+	if copied != "" && copied != c.other() && !without {
 		c.t.Errorf("%s names %s, and its copy is with %s", a.id, name, copied)
 	}
 	if c.has("probation") && a.done && copied == "" {

@@ -24,4 +24,6 @@
 // tenant without the right is refused. Under "stand-in" the lead answers for a demoted specialist with the adapter that
 // is asked for, and refuses one that it has not. Under a door the answer is in the words of its grammar, errors
 // included; tools, results, images and headers that are named reach each engine that is asked, copies included.
+// Under "rollout" an answer of two weights counts for none. Under "adapter on demand" and "adapter rotation" engines
+// begin without adapters: the gateway loads what is asked for, and each answer is by the adapter that it asks for.
 package pairs

@@ -13,6 +13,7 @@ type feature struct {
 	world   *strings.Replacer // of the configuration's text; nil leaves it
 	lead    string            // the specialist that is asked; "" leaves it
 	doors   []string          // that engines serve
+	bare    bool              // engines begin without adapters
 	extra   string            // a specialist that its cells have beside the others; "" if there is none
 	may     []string          // codes in which questions may end because of it
 	shape   func(*cell, *question)
@@ -61,5 +62,5 @@ func (c *cell) answering() []string {
 // all are the features of the table.
 func all() []*feature {
 	return slices.Concat(tenantFeatures, standInFeatures, routeFeatures, lifeFeatures, directFeatures, doorFeatures,
-		shadowFeatures, fleetFeatures, weightFeatures)
+		shadowFeatures, fleetFeatures, weightFeatures, adapterFeatures)
 }

@@ -97,7 +97,7 @@ func (c *cell) present(name string) *fleet.Replica {
 // more, what it has goes on, and it is kept for a while.
 func (c *cell) findAnother() {
 	name, listed := c.lead+found, c.answering()
-	c.Start(engineOf(name, c.lead, doorsOf(c.features)))
+	c.Start(engineOf(name, c.lead, doorsOf(c.features), loadedOf(c.features)))
 	role := ""
 	if c.lead == "gamma" {
 		role = `"role":"decode",`

@@ -14,6 +14,7 @@ var tenantFeatures = []*feature{
 		after: func(c *cell) {
 			for what, change := range map[string]func(*question){
 				"named": func(q *question) {
+					delete(q.headers, adapterHeader) // beta has none
 					if q.model, q.must = "beta", "permission_denied"; q.headers[replicaHeader] != "" {
 						q.headers[replicaHeader] = "beta-0"
 					}

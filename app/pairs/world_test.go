@@ -94,16 +94,16 @@ func engines(features []*feature) (all []emulator.Config) {
 	}
 	for _, specialist := range present {
 		for _, name := range specialists[specialist] {
-			all = append(all, engineOf(name, specialist, doors))
+			all = append(all, engineOf(name, specialist, doors, loadedOf(features)))
 		}
 	}
 	return all
 }
 
 // engineOf is an engine of a specialist. One that sleeps does not tell that its cache is lost.
-func engineOf(name, specialist string, doors []string) emulator.Config {
+func engineOf(name, specialist string, doors, loaded []string) emulator.Config {
 	return emulator.Config{Name: name, Model: specialist, Blocks: 512, Step: step, StepPerSeq: -1, PrefillTPS: 20000,
-		AdapterSwap: -1, Adapters: []string{"gdb-v2", "core-v1"}, Doors: doors, LoadTime: loading, SleepsSilently: true}
+		AdapterSwap: -1, Adapters: loaded, AdapterLoad: 3 * step, Doors: doors, LoadTime: loading, SleepsSilently: true}
 }
 
 // doorsOf are the doors that engines serve.
@@ -177,11 +177,12 @@ type cell struct {
 	losing  atomic.Bool     // cache events of the lead's engines
 	shown   map[string]bool // features that could be seen to be there
 	counter int
-	openKey string           // of acme's first stream; "" without Idempotency-Key
-	balance float64          // of acme's tokens at opened
-	opened  time.Time        // when the balance was that
-	updated time.Time        // when the lead's engines served other weights
-	spent   map[string]int64 // of budgets, by no request
+	openKey string               // of acme's first stream; "" without Idempotency-Key
+	balance float64              // of acme's tokens at opened
+	opened  time.Time            // when the balance was that
+	updated time.Time            // when it was known that the lead's engines, or one, served other weights
+	renewed map[string]time.Time // when engines were told to serve other weights
+	spent   map[string]int64     // of budgets, by no request
 }
 
 // showed notes that a feature was seen to be there.
@@ -201,7 +202,8 @@ var yaml = strings.NewReplacer("ACME", keyOf("acme"), "RIVAL", keyOf("rival")).R
 // open starts the world with the features' configuration.
 func open(t testing.TB, features ...*feature) *cell {
 	c := &cell{Bubble: apptest.NewBubble(t, engines(features)), t: t, features: features, lead: "alpha",
-		yaml: yaml, shown: map[string]bool{}, spent: map[string]int64{}}
+		yaml: yaml, shown: map[string]bool{}, spent: map[string]int64{},
+		renewed: map[string]time.Time{}}
 	for _, f := range features {
 		if f.lead != "" {
 			c.lead = f.lead

@@ -112,7 +112,7 @@ func (d *Dispatch) enter(ctx context.Context, began time.Duration) error {
 // admitted notes a place that was given at a time.
 func (d *Dispatch) admitted(in time.Time) {
 	d.retry.free = false
-	d.turn.at.Weights(d.turn.rep.Revision()) // it may serve others than before the wait
+	d.turn.at.Placed(d.turn.rep.Revision()) // it may serve others than before the wait
 	if !d.Admitted {
 		d.Admitted = true
 		d.away.served(d.Plan.Specialist, d.Request)

@@ -88,6 +88,7 @@ func (d *Dispatch) settle(err error) {
 	case verdict == fleet.Succeeded:
 		t.rep.Fleet.OnSuccess()
 	}
+	t.at.Served(t.rep.Revision())
 	d.closeAttempt(t.at, err)
 	d.turn = turn{}
 }

@@ -64,8 +64,25 @@ func (d *Draft) Attempt(specialist, step, replica string, predicted int, now tim
 	return &d.r.Attempts[len(d.r.Attempts)-1]
 }
 
-// Weights records which revision of the weights the replica serves; "" if that is not known.
+// Weights records which revision of the weights the replica serves as the turn begins; "" if that is not known.
 func (a *Attempt) Weights(revision string) { a.Revision = revision }
+
+// Placed records the revision as the turn is given a place. Another one than it had before, with a place that was taken
+// away, leaves it Mixed.
+func (a *Attempt) Placed(revision string) {
+	if !a.placed {
+		a.placed, a.Revision = true, revision
+	}
+	a.Served(revision)
+}
+
+// Served records the revision as the turn ends: the engine may have loaded other weights under it. It changes nothing
+// of a turn that was given no place.
+func (a *Attempt) Served(revision string) {
+	if a.placed && revision != "" && a.Revision != "" && a.Revision != revision {
+		a.Revision = Mixed
+	}
+}
 
 // Reckoned records what the Gate reckoned with when it was first asked in this turn.
 func (a *Attempt) Reckoned(with Admission) {

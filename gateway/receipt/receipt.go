@@ -113,7 +113,7 @@ type Attempt struct {
 	Specialist      string  `json:"specialist"`
 	Step            string  `json:"step,omitempty"` // of the plan; absent if there is only one
 	Replica         string  `json:"replica"`
-	Revision        string  `json:"revision,omitempty"` // of the weights, as the engine tells it
+	Revision        string  `json:"revision,omitempty"` // of the weights, as the engine tells it; mixed
 	QueueMs         float64 `json:"queue_ms"`
 	PredictedTokens int     `json:"predicted_cached_tokens"`
 	DeliveredTokens *int    `json:"delivered_cached_tokens,omitempty"` // of its own cache, if the engine says so
@@ -128,6 +128,7 @@ type Attempt struct {
 	Admission Admission `json:"admission,omitzero"`
 
 	opened time.Duration // since the request's arrival
+	placed bool          // a place was given
 }
 
 // Admission is what a Gate reckoned with. Without a modelled pool its blocks are 0, without measured rates its times.

@@ -1,19 +1,19 @@
 package receipt
 
-// Mixed is the revision of an answer of which engines with different weights have each given a part.
+// Mixed is the revision of an answer, or of a turn, of which different weights have each given a part.
 const Mixed = "mixed"
 
-// Revision returns the revision of the weights that answered; "" if no engine has told it.
+// Revision returns the revision of the weights that answered; "" if no engine has told it. Parts of an answer are what
+// an engine said before it died, if another went on, and what a step before the answer computed.
 func (r *Receipt) Revision() string {
 	if len(r.Attempts) == 0 {
 		return ""
 	}
 	last := r.Attempts[len(r.Attempts)-1].Revision
-	if r.Result.Continued == 0 {
-		return last
-	}
 	for i := range r.Attempts {
-		if of := &r.Attempts[i]; of.Specialist == r.Result.Specialist && of.Revision != last {
+		of := &r.Attempts[i]
+		step := of.Outcome == OK && of.Revision != "" && last != ""
+		if (step || r.Result.Continued > 0) && of.Specialist == r.Result.Specialist && of.Revision != last {
 			return Mixed
 		}
 	}

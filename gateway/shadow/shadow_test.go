@@ -40,6 +40,7 @@ func scene(t *testing.T) (*ensemble.Runtime, *receipt.Rings, *Verdicts, *taken) 
 	d.Begin("r")
 	d.Open("q", "chat", time.Now(), receipt.Asked{})
 	d.Decide(&classifier.Verdict{Specialist: "debug", Intent: "codegen"}, "", "", nil)
+	d.Lane("1", false) // of now it is 2
 	d.End(receipt.Result{Status: http.StatusOK, Specialist: "debug"})
 	rings.Of("acme").Put(d.Receipt())
 	return rt, rings, &Verdicts{Probation: slo.NewProbation(true), Records: NewRecords(to, time.Now),
@@ -74,13 +75,39 @@ func TestAnAnswerIsOneSample(t *testing.T) {
 			t.Errorf("%d: %d samples", i, n)
 		}
 	}
-	if len(to.records) != 3 || to.records[2].Verdict.Kind != "review" || to.records[2].Verdict.Lane.Version != "2" ||
+	if len(to.records) != 3 || to.records[2].Verdict.Kind != "review" || to.records[2].Verdict.Lane.Version != "1" ||
 		to.records[2].Verdict.Intent != "codegen" {
 		t.Errorf("%+v", to.records)
 	}
 	r, _ := rings.Find("acme", "r")
 	if r.Result.Status = http.StatusBadGateway; v.OnAnswer(rt, r, receipt.Outcome{Kind: "late", Pass: true}) {
 		t.Error("a verdict on a request without an answer counted")
+	}
+}
+
+// An adapter that was replaced before it had passed leaves no evidence for or against its specialist, though verdicts on
+// it come after that; one that was not on probation does, as before.
+func TestAReplacedAdaptersVerdictsAreItsOwn(t *testing.T) {
+	for _, onTrial := range []bool{true, false} {
+		rt, rings, v, _ := scene(t)
+		lane := slo.Entrant{Specialist: "debug", Adapter: "gdb"}
+		v.Probation.Declare(time.Now(), slo.Term{Entrant: lane, Version: "1", Need: 4})
+		d := new(receipt.Draft)
+		d.Begin("s")
+		d.Open("s", "chat", time.Now(), receipt.Asked{})
+		d.Decide(&classifier.Verdict{Specialist: "debug", Adapter: "gdb"}, "", "", nil)
+		d.Lane("1", onTrial)
+		d.End(receipt.Result{Status: http.StatusOK, Specialist: "debug"})
+		rings.Of("acme").Put(d.Receipt())
+		v.Probation.Declare(time.Now(), slo.Term{Entrant: lane, Version: "2", Need: 4})
+		r, _ := rings.Find("acme", "s")
+		if !v.OnAnswer(rt, r, receipt.Outcome{Kind: "compile", Pass: false, By: "acme"}) {
+			t.Error("it is not recorded")
+		}
+		n := rt.Specialists[0].Board.Report().Correctness.Samples
+		if judged := v.Probation.Standings()[0].Judged; n == 1 == onTrial || judged != 0 {
+			t.Errorf("on trial %v: %d samples of the specialist, %d of the next version", onTrial, n, judged)
+		}
 	}
 }
 

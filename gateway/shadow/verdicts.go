@@ -21,7 +21,8 @@ type Verdicts struct {
 
 // OnAnswer counts a verdict for the specialist that answered. It reports whether it did: not a second of its kind, and
 // none on a request that has no answer. An adapter on probation is judged by itself: until it has passed, verdicts on
-// its answers are no evidence for or against its specialist.
+// its answers are no evidence for or against its specialist, and neither are those on one that was replaced before it
+// had passed. What counts is the version that was asked, also for a verdict after another has come.
 func (v *Verdicts) OnAnswer(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.Outcome) bool {
 	sp := rt.Specialist(r.Result.Specialist)
 	if sp == nil || r.Result.Status != http.StatusOK {
@@ -29,8 +30,10 @@ func (v *Verdicts) OnAnswer(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.
 	}
 	lane := laneOf(r)
 	o.Published = sp.Board.KindOf(cmp.Or(o.Published, o.Kind))
-	given := slo.Verdict{Answered: r.Time, Pass: o.Pass, Kind: o.Published, By: o.By, Revision: r.Revision()}
-	o.OnTrial = lane.Adapter != "" && v.Probation.Tries(lane, given)
+	given := slo.Verdict{Answered: r.Time, Pass: o.Pass, Kind: o.Published, By: o.By, Revision: r.Revision(),
+		Version: r.Decision.Version}
+	o.OnTrial = lane.Adapter != "" && (v.Probation.Tries(lane, given) ||
+		r.Decision.Probation && v.Probation.Replaced(lane, given))
 	judged := r.Judge(o)
 	if judged.Answer.Effect == receipt.Refused {
 		return false
@@ -41,8 +44,9 @@ func (v *Verdicts) OnAnswer(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.
 	v.try(lane, given, judged.Answer)
 	d := &r.Decision
 	v.Records.Offer(calibration.Record{Verdict: &calibration.Verdict{
-		Receipt: r.ID, Intent: d.Intent, Lane: rt.Lane(lane.Specialist, lane.Adapter), Confidence: d.Confidence,
-		Kind: o.Kind, Pass: o.Pass,
+		Receipt: r.ID, Intent: d.Intent, Confidence: d.Confidence, Kind: o.Kind,
+		Lane: calibration.Lane{Specialist: lane.Specialist, Adapter: lane.Adapter, Version: d.Version},
+		Pass: o.Pass,
 	}})
 	return true
 }
