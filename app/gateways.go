@@ -29,6 +29,7 @@ func (a *App) joinGroup(cfg *config.Config) error {
 	a.link = link
 	a.group = peering.New(peering.Config{Name: cfg.Gateways.Called(), Lease: cfg.Gateways.Lease, Link: link, Log: a.Log,
 		Knobs: a.history.knobs, Receipt: a.receiptFor, Judged: a.history.hear,
+		Judge: func(j receipt.Judgement) (counted, found bool, refused string) { return a.server.Judge(j) },
 		Seated: func(conversation uint64, specialist string, tokens int) {
 			a.server.Conversations().Adopt(conversation, specialist, tokens)
 		},

@@ -262,6 +262,41 @@ func TestAVerdictCountsOnceAtEachGateway(t *testing.T) {
 	})
 }
 
+// A verdict is taken at any gateway, and counts as if it had been given where the answer was.
+func TestAVerdictIsTakenAtAnyGateway(t *testing.T) {
+	eachStore(t, func(t *testing.T, g *group) {
+		b := g.another("gw-b")
+		judged := func(w *world) int {
+			return w.App.Server().Runtime().Specialist("debug").Board.Report().Correctness.Samples
+		}
+		resp, _ := g.first.Post("/v1/chat/completions", hello, "Authorization", "Bearer "+acmeKey)
+		id := resp.Header.Get("X-Receipt-Id")
+		for i, one := range []struct {
+			at              *world
+			key, id, of     string
+			status, samples int
+			says            string
+		}{
+			{b, otherKey, id, "", 404, 0, "receipt_not_found"},
+			{b, acmeKey, "gw-a.00", "", 404, 0, "receipt_not_found"},
+			{b, acmeKey, "gw-z.00", "", 404, 0, "receipt_not_found"},
+			{b, acmeKey, id, "systems", 400, 0, "systems neither answered this request"},
+			{b, acmeKey, id, "", 200, 1, `"counted":true`},
+			{b, acmeKey, id, "", 200, 1, `"counted":false`},
+			{g.first, acmeKey, id, "", 200, 1, `"counted":false`},
+		} {
+			verdict := fmt.Sprintf(`{"receipt":%q,"kind":"compile","pass":true,"specialist":%q}`, one.id, one.of)
+			resp, body := one.at.Post("/v1/outcomes", verdict, "Authorization", "Bearer "+one.key)
+			if resp.StatusCode != one.status || !strings.Contains(string(body), one.says) {
+				t.Fatalf("%d: status %d: %s", i, resp.StatusCode, body)
+			}
+			eventually(t, "both count it", func() bool {
+				return judged(g.first) == one.samples && judged(b) == one.samples
+			})
+		}
+	})
+}
+
 // A tenant's rate is one, at whichever gateway its requests come in, and without a Redis that counts them.
 func TestATenantsRateHoldsAcrossGateways(t *testing.T) {
 	eachStore(t, func(t *testing.T, g *group) {

@@ -17,6 +17,7 @@ import (
 	"octet/gateway/ensemble"
 	"octet/gateway/front"
 	"octet/gateway/intake"
+	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/gateway/ui"
 	"octet/gateway/wire"
@@ -53,8 +54,7 @@ func (s *Server) router() *gin.Engine {
 	e := api.NewEngine(s.refuse)
 	models, slos := api.Models{Refuse: s.refuse}, api.SLOs{Refuse: s.refuse}
 	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts, Elsewhere: s.options.Elsewhere}
-	outcomes := api.Outcomes{Refuse: s.refuse, Rings: s.receipts, Verdicts: s.audit.Verdicts, Now: s.now,
-		Body: s.readSmall}
+	outcomes := s.outcomes()
 	e.POST(wire.Chat.Path(), func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Chat, nil) })
 	e.POST(wire.Completion.Path(), func(c *gin.Context) { s.complete(c.Writer, c.Request, wire.Completion, nil) })
 	for path, door := range doorsByPath {
@@ -72,6 +72,17 @@ func (s *Server) router() *gin.Engine {
 	e.GET("/livez", api.Alive)
 	e.GET("/readyz", s.readiness().Handle)
 	return e
+}
+
+// outcomes takes verdicts.
+func (s *Server) outcomes() api.Outcomes {
+	return api.Outcomes{Refuse: s.refuse, Rings: s.receipts, Verdicts: s.audit.Verdicts, Now: s.now,
+		Body: s.readSmall, Elsewhere: s.options.Elsewhere}
+}
+
+// Judge counts a verdict on an answer of this gateway's that was given at another one; see api.Outcomes.Hear.
+func (s *Server) Judge(j receipt.Judgement) (counted, found bool, refused string) {
+	return s.outcomes().Hear(s.runtime.Load(), j)
 }
 
 // AdminHandler answers the operators' listener. With a token configured, everything on it needs the token.

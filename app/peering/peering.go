@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/internal/contain"
 	"octet/routing/fleet"
@@ -37,6 +38,8 @@ type Config struct {
 	Knobs *slo.Knobs
 	// Receipt returns a receipt that is kept here and whose it is, as JSON for its client or for operators.
 	Receipt func(id string, forClient bool) (tenant string, text []byte, ok bool)
+	// Judge counts a verdict on an answer of this gateway's that was given at another one; see Group.Judge.
+	Judge func(j receipt.Judgement) (counted, found bool, refused string)
 
 	// What other gateways tell: a verdict on a specialist, the specialist of a conversation, what a tenant has used.
 	Judged func(specialist string, g slo.Given)

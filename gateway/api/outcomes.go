@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,6 +28,8 @@ type Outcomes struct {
 	Rings    *receipt.Rings
 	Verdicts *shadow.Verdicts
 	Now      func() time.Time
+	// Elsewhere has the answers of other gateways judged; nil if there are none.
+	Elsewhere Elsewhere
 	// Body reads a JSON body of at most MaxBody bytes, as one among all bodies that are on their way.
 	Body func(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenant) ([]byte, *apierr.Error)
 }
@@ -51,28 +54,71 @@ func (h Outcomes) count(c *gin.Context, rt *ensemble.Runtime, t *tenant.Tenant) 
 	if err != nil {
 		return false, "", err
 	}
-	r, ok := h.judgeable(rt, t, o.Receipt)
-	if !ok {
-		return false, "", apierr.New(apierr.ReceiptNotFound, "receipt", "no receipt of that id is kept for this key")
+	j := receipt.Judgement{Receipt: o.Receipt, Kind: o.Kind, Pass: *o.Pass, Specialist: o.Specialist, Tenant: t.Name,
+		OfAny: rt.Judges.Whose == ensemble.VerdictsTenants && !t.Keyless}
+	r, here := h.judgeable(j)
+	if !here && h.Elsewhere == nil {
+		return false, "", noReceipt()
 	}
 	if err := rt.Judges.Permit(t); err != nil {
 		return false, "", err
 	}
-	verdict := receipt.Outcome{Kind: o.Kind, Pass: *o.Pass, Time: h.Now(), By: t.Name}
-	if o.Specialist == "" || o.Specialist == r.Result.Specialist {
-		return h.Verdicts.OnAnswer(rt, r, verdict), r.ID, nil
+	if here {
+		counted, err := h.judge(rt, r, j)
+		return counted, r.ID, err
 	}
-	verdict.Specialist = o.Specialist
-	counted, err := h.onCopy(rt, r, verdict)
-	return counted, r.ID, err
+	counted, err := h.elsewhere(c, j)
+	return counted, j.Receipt, err
 }
 
-// judgeable returns the receipt of that id, and false if the tenant may not judge any such.
-func (h Outcomes) judgeable(rt *ensemble.Runtime, t *tenant.Tenant, id string) (*receipt.Receipt, bool) {
-	if rt.Judges.Whose == ensemble.VerdictsTenants && !t.Keyless {
-		return h.Rings.Search(id)
+func noReceipt() *apierr.Error {
+	return apierr.New(apierr.ReceiptNotFound, "receipt", "no receipt of that id is kept for this key")
+}
+
+// elsewhere has j counted by the gateway that its receipt names.
+func (h Outcomes) elsewhere(c *gin.Context, j receipt.Judgement) (bool, *apierr.Error) {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), askFor)
+	defer cancel()
+	counted, found, refused := h.Elsewhere.Judge(ctx, j)
+	switch {
+	case !found:
+		return false, noReceipt()
+	case refused != "":
+		return false, apierr.New(apierr.InvalidValue, "specialist", refused)
 	}
-	return h.Rings.Find(t.Name, id)
+	return counted, nil
+}
+
+// Hear counts a verdict that was given at another gateway. found is false if no receipt of that id is kept here for the
+// tenant; refused says in words why it cannot count.
+func (h Outcomes) Hear(rt *ensemble.Runtime, j receipt.Judgement) (counted, found bool, refused string) {
+	r, found := h.judgeable(j)
+	if !found {
+		return false, false, ""
+	}
+	counted, err := h.judge(rt, r, j)
+	if err != nil {
+		refused = err.Message
+	}
+	return counted, true, refused
+}
+
+// judge counts j on the answer that r is of.
+func (h Outcomes) judge(rt *ensemble.Runtime, r *receipt.Receipt, j receipt.Judgement) (bool, *apierr.Error) {
+	verdict := receipt.Outcome{Kind: j.Kind, Pass: j.Pass, Time: h.Now(), By: j.Tenant}
+	if j.Specialist == "" || j.Specialist == r.Result.Specialist {
+		return h.Verdicts.OnAnswer(rt, r, verdict), nil
+	}
+	verdict.Specialist = j.Specialist
+	return h.onCopy(rt, r, verdict)
+}
+
+// judgeable returns the receipt that j is on, and false if j's tenant may not judge any such.
+func (h Outcomes) judgeable(j receipt.Judgement) (*receipt.Receipt, bool) {
+	if j.OfAny {
+		return h.Rings.Search(j.Receipt)
+	}
+	return h.Rings.Find(j.Tenant, j.Receipt)
 }
 
 // onCopy takes a verdict on the answer of a specialist that was sent a copy of the request: a reader of the calibration

@@ -26,6 +26,9 @@ type Elsewhere interface {
 	// Receipt returns the receipt that the gateway named in id keeps, as JSON for its client or for operators, with the
 	// tenant that it belongs to; false if that gateway keeps no such receipt, or cannot be asked.
 	Receipt(ctx context.Context, id string, forClient bool) (tenant string, text []byte, ok bool)
+	// Judge has the gateway named in j's receipt count j. found is false if that gateway keeps no such receipt for j's
+	// tenant, or cannot be asked; refused says in words why j cannot count, "" if it can.
+	Judge(ctx context.Context, j receipt.Judgement) (counted, found bool, refused string)
 }
 
 // askFor is how long other gateways are waited for.

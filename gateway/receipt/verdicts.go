@@ -114,3 +114,13 @@ func (v *verdicts) changedBy(o Outcome, counts func(known Outcome) bool) Change 
 	}
 	return c
 }
+
+// Judgement is a verdict that a tenant gives on the answer that a receipt is of.
+type Judgement struct {
+	Receipt    string
+	Tenant     string
+	OfAny      bool // it may judge every tenant's answers; else its own
+	Kind       string
+	Pass       bool
+	Specialist string // of whose answer it is; "" is the one that answered
+}

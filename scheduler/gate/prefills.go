@@ -19,11 +19,12 @@ type prefills struct {
 type found struct {
 	others int  // tokens of other prompts that were to be prefilled
 	alone  bool // it was empty
-	trial  bool // what was measured before it was too old to be held against it
+	trial  bool // what was measured before is not held against it, see evidence
 }
 
-// evidence is for how long measured times are held against requests after the last first token. Times that refuse
-// every request would never be measured again; so then one request is a trial: it starts as if nothing were known.
+// evidence is for how long after the last first token measured times are held against a request that finds no prompt
+// being computed. Times that refuse every request would never be measured again; so then one is a trial: it starts as
+// if nothing were known.
 const evidence = time.Minute
 
 // contradicted is how many times shorter than its estimate a trial's first token must be to have all measured anew.

@@ -645,13 +645,15 @@ func (x *Seat) GetTokens() uint32 {
 	return 0
 }
 
-// Question asks one gateway for a receipt.
+// Question asks one gateway for a receipt, or to count a verdict on its answer.
 type Question struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Number  uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	Receipt string                 `protobuf:"bytes,2,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	// As its client sees it, not operators.
-	ForClient     bool `protobuf:"varint,3,opt,name=for_client,json=forClient,proto3" json:"for_client,omitempty"`
+	ForClient bool `protobuf:"varint,3,opt,name=for_client,json=forClient,proto3" json:"for_client,omitempty"`
+	// That a tenant gives; not there: the receipt is asked for.
+	Judgement     *Judgement `protobuf:"bytes,4,opt,name=judgement,proto3" json:"judgement,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -707,6 +709,92 @@ func (x *Question) GetForClient() bool {
 	return false
 }
 
+func (x *Question) GetJudgement() *Judgement {
+	if x != nil {
+		return x.Judgement
+	}
+	return nil
+}
+
+// Judgement is a verdict on an answer of the gateway that is asked.
+type Judgement struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Tenant string                 `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// The tenant may judge every tenant's answers; else its own.
+	OfAny bool   `protobuf:"varint,2,opt,name=of_any,json=ofAny,proto3" json:"of_any,omitempty"`
+	Kind  string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
+	Pass  bool   `protobuf:"varint,4,opt,name=pass,proto3" json:"pass,omitempty"`
+	// Whose answer it is on; empty: of the one that answered.
+	Specialist    string `protobuf:"bytes,5,opt,name=specialist,proto3" json:"specialist,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Judgement) Reset() {
+	*x = Judgement{}
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Judgement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Judgement) ProtoMessage() {}
+
+func (x *Judgement) ProtoReflect() protoreflect.Message {
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Judgement.ProtoReflect.Descriptor instead.
+func (*Judgement) Descriptor() ([]byte, []int) {
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Judgement) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *Judgement) GetOfAny() bool {
+	if x != nil {
+		return x.OfAny
+	}
+	return false
+}
+
+func (x *Judgement) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Judgement) GetPass() bool {
+	if x != nil {
+		return x.Pass
+	}
+	return false
+}
+
+func (x *Judgement) GetSpecialist() string {
+	if x != nil {
+		return x.Specialist
+	}
+	return ""
+}
+
 // Answer is the answer to the question of that number.
 type Answer struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -714,14 +802,16 @@ type Answer struct {
 	// Whose the receipt is.
 	Tenant string `protobuf:"bytes,2,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	// The receipt as JSON; empty: it is not kept.
-	Receipt       []byte `protobuf:"bytes,3,opt,name=receipt,proto3" json:"receipt,omitempty"`
+	Receipt []byte `protobuf:"bytes,3,opt,name=receipt,proto3" json:"receipt,omitempty"`
+	// To a judgement; not there: no receipt of that id is kept for the tenant.
+	Judged        *Judged `protobuf:"bytes,4,opt,name=judged,proto3" json:"judged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	mi := &file_routing_peers_peers_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +823,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	mi := &file_routing_peers_peers_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +836,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Answer) GetNumber() uint64 {
@@ -768,6 +858,68 @@ func (x *Answer) GetReceipt() []byte {
 		return x.Receipt
 	}
 	return nil
+}
+
+func (x *Answer) GetJudged() *Judged {
+	if x != nil {
+		return x.Judged
+	}
+	return nil
+}
+
+// Judged says what came of a judgement.
+type Judged struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// It is a sample now; else one of its kind was given before.
+	Counted bool `protobuf:"varint,1,opt,name=counted,proto3" json:"counted,omitempty"`
+	// Why it cannot be one, in words; empty: it can.
+	Refused       string `protobuf:"bytes,2,opt,name=refused,proto3" json:"refused,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Judged) Reset() {
+	*x = Judged{}
+	mi := &file_routing_peers_peers_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Judged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Judged) ProtoMessage() {}
+
+func (x *Judged) ProtoReflect() protoreflect.Message {
+	mi := &file_routing_peers_peers_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Judged.ProtoReflect.Descriptor instead.
+func (*Judged) Descriptor() ([]byte, []int) {
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Judged) GetCounted() bool {
+	if x != nil {
+		return x.Counted
+	}
+	return false
+}
+
+func (x *Judged) GetRefused() string {
+	if x != nil {
+		return x.Refused
+	}
+	return ""
 }
 
 var File_routing_peers_peers_proto protoreflect.FileDescriptor
@@ -831,16 +983,29 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\n" +
 	"specialist\x18\x02 \x01(\tR\n" +
 	"specialist\x12\x16\n" +
-	"\x06tokens\x18\x03 \x01(\rR\x06tokens\"[\n" +
+	"\x06tokens\x18\x03 \x01(\rR\x06tokens\"\x94\x01\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x18\n" +
 	"\areceipt\x18\x02 \x01(\tR\areceipt\x12\x1d\n" +
 	"\n" +
-	"for_client\x18\x03 \x01(\bR\tforClient\"R\n" +
+	"for_client\x18\x03 \x01(\bR\tforClient\x127\n" +
+	"\tjudgement\x18\x04 \x01(\v2\x19.octet.peers.v1.JudgementR\tjudgement\"\x82\x01\n" +
+	"\tJudgement\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
+	"\x06of_any\x18\x02 \x01(\bR\x05ofAny\x12\x12\n" +
+	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04pass\x18\x04 \x01(\bR\x04pass\x12\x1e\n" +
+	"\n" +
+	"specialist\x18\x05 \x01(\tR\n" +
+	"specialist\"\x82\x01\n" +
 	"\x06Answer\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
 	"\x06tenant\x18\x02 \x01(\tR\x06tenant\x12\x18\n" +
-	"\areceipt\x18\x03 \x01(\fR\areceiptB\x1dZ\x1boctet/routing/peers/peerspbb\x06proto3"
+	"\areceipt\x18\x03 \x01(\fR\areceipt\x12.\n" +
+	"\x06judged\x18\x04 \x01(\v2\x16.octet.peers.v1.JudgedR\x06judged\"<\n" +
+	"\x06Judged\x12\x18\n" +
+	"\acounted\x18\x01 \x01(\bR\acounted\x12\x18\n" +
+	"\arefused\x18\x02 \x01(\tR\arefusedB\x1dZ\x1boctet/routing/peers/peerspbb\x06proto3"
 
 var (
 	file_routing_peers_peers_proto_rawDescOnce sync.Once
@@ -854,16 +1019,18 @@ func file_routing_peers_peers_proto_rawDescGZIP() []byte {
 	return file_routing_peers_peers_proto_rawDescData
 }
 
-var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_routing_peers_peers_proto_goTypes = []any{
-	(*Message)(nil),  // 0: octet.peers.v1.Message
-	(*Work)(nil),     // 1: octet.peers.v1.Work
-	(*Knob)(nil),     // 2: octet.peers.v1.Knob
-	(*Verdict)(nil),  // 3: octet.peers.v1.Verdict
-	(*Used)(nil),     // 4: octet.peers.v1.Used
-	(*Seat)(nil),     // 5: octet.peers.v1.Seat
-	(*Question)(nil), // 6: octet.peers.v1.Question
-	(*Answer)(nil),   // 7: octet.peers.v1.Answer
+	(*Message)(nil),   // 0: octet.peers.v1.Message
+	(*Work)(nil),      // 1: octet.peers.v1.Work
+	(*Knob)(nil),      // 2: octet.peers.v1.Knob
+	(*Verdict)(nil),   // 3: octet.peers.v1.Verdict
+	(*Used)(nil),      // 4: octet.peers.v1.Used
+	(*Seat)(nil),      // 5: octet.peers.v1.Seat
+	(*Question)(nil),  // 6: octet.peers.v1.Question
+	(*Judgement)(nil), // 7: octet.peers.v1.Judgement
+	(*Answer)(nil),    // 8: octet.peers.v1.Answer
+	(*Judged)(nil),    // 9: octet.peers.v1.Judged
 }
 var file_routing_peers_peers_proto_depIdxs = []int32{
 	1, // 0: octet.peers.v1.Message.work:type_name -> octet.peers.v1.Work
@@ -871,13 +1038,15 @@ var file_routing_peers_peers_proto_depIdxs = []int32{
 	3, // 2: octet.peers.v1.Message.verdicts:type_name -> octet.peers.v1.Verdict
 	5, // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
 	6, // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
-	7, // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
+	8, // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
 	4, // 6: octet.peers.v1.Message.used:type_name -> octet.peers.v1.Used
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	7, // 7: octet.peers.v1.Question.judgement:type_name -> octet.peers.v1.Judgement
+	9, // 8: octet.peers.v1.Answer.judged:type_name -> octet.peers.v1.Judged
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_routing_peers_peers_proto_init() }
@@ -891,7 +1060,7 @@ func file_routing_peers_peers_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_routing_peers_peers_proto_rawDesc), len(file_routing_peers_peers_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
