@@ -132,6 +132,7 @@ func (d *Dispatch) admission(q *gate.Request, leg bool) {
 	if q.Resume == 0 { // an answer that has begun has no other choice
 		q.OfferBack, q.Sooner, q.AtOnce = d.Choice.OfferBack, d.Choice.Sooner, d.Choice.AtOnce
 	}
+	q.Held = d.known
 	q.Returns = d.away.returnsTo(d.Plan.Specialist)
 	if leg { // the prompt, and the one token that shows that it is computed
 		q.MaxNew, q.N, q.Draft, q.OfferBack = 1, 1, 0, false

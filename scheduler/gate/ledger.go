@@ -76,14 +76,15 @@ func (b *ledger) reuse(r *Request) int {
 	return b.pool.Match(b.reusable(r))
 }
 
-// uncached returns the tokens that r has to compute before its first one if it shares so many blocks.
+// uncached returns the tokens that r has to compute before its first one if it shares so many blocks, or as much as the
+// engine is known to hold. The last token of a prompt is always computed.
 func (b *ledger) uncached(r *Request, reuse int) int {
 	s := r.shape()
-	n := r.PromptTokens + s.apart(b.pool) + r.Resume
+	shared := 0
 	if b.pool != nil {
-		n -= reuse * b.pool.BlockSize()
+		shared = reuse * b.pool.BlockSize()
 	}
-	return n
+	return r.PromptTokens + s.apart(b.pool) + r.Resume - max(shared, min(r.Held, max(0, r.PromptTokens-1)))
 }
 
 // open gives l the blocks of r, which fits.

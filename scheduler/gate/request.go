@@ -51,12 +51,16 @@ type Request struct {
 	Priority     int                // larger is more urgent
 	Chain        []kvpool.BlockHash // read while it is asked only: the Gate keeps a copy
 	PromptTokens int                // of the first prompt
-	Further      Further            // the further prompts of a list
-	N            int                // sequences that are generated from each prompt; 0 is one
-	MaxNew       int                // tokens of a sequence at most, those of Resume included; 0 is not stated
-	Deadline     time.Time          // of the whole answer; zero means none
-	TTFTDeadline time.Time          // of the first token; zero means none
-	Adapter      string             // its group among the waiting, see AdapterBounds; "" is the model itself
+	// tokens at the beginning of the first prompt that the engine is known to hold, whichever gateway's prompts brought
+	// them: its cache events tell. They are not computed again, though the Gate's own pool may not know them; 0 is not
+	// known
+	Held         int
+	Further      Further   // the further prompts of a list
+	N            int       // sequences that are generated from each prompt; 0 is one
+	MaxNew       int       // tokens of a sequence at most, those of Resume included; 0 is not stated
+	Deadline     time.Time // of the whole answer; zero means none
+	TTFTDeadline time.Time // of the first token; zero means none
+	Adapter      string    // its group among the waiting, see AdapterBounds; "" is the model itself
 	Tenant       string
 	// speculative window, tokens; 0 means no speculation. Without room for all of it one token a step is reserved
 	Draft     int
@@ -83,7 +87,7 @@ type Watcher interface{ Preempted() }
 // check panics on counts that no request has: wherever they come from, they were checked before.
 func (r *Request) check() {
 	o := &r.Further
-	if min(r.PromptTokens, r.MaxNew, r.Resume, r.Draft, r.N, o.Prompts, o.Tokens, o.Blocks, o.Tail) < 0 {
+	if min(r.PromptTokens, r.Held, r.MaxNew, r.Resume, r.Draft, r.N, o.Prompts, o.Tokens, o.Blocks, o.Tail) < 0 {
 		panic(fmt.Sprintf("scheduler: %s of %d prompt, %d new, %d resumed and %d drafted tokens, %d sequences each, "+
 			"and %+v", r.ID, r.PromptTokens, r.MaxNew, r.Resume, r.Draft, r.N, *o))
 	}

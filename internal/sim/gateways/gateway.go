@@ -31,8 +31,9 @@ type gateway struct {
 	fleet    *fleet.Fleet
 	snapshot *fleet.Snapshot
 	beliefs  *belief.Beliefs
-	doors    []door   // by host
-	prompt   []uint32 // of the request that is being routed
+	index    index.Indexer // of the beliefs: what events tell
+	doors    []door        // by host
+	prompt   []uint32      // of the request that is being routed
 
 	teller *peers.Teller
 	roll   *peers.Roll
@@ -54,6 +55,7 @@ func newGateway(c *Config, number int, hasher kvpool.Hasher) (*gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", g.name, err)
 	}
+	g.index = x
 	guesses, err := approx.New(approx.Config{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", g.name, err)
@@ -104,6 +106,13 @@ func (g *gateway) open(c *Config, host index.HostID, x index.Indexer) error {
 	g.doors = append(g.doors, door{key: peers.Key("http://"+name, "", ""), member: member, model: model,
 		waiting: map[*gate.Waiter]*life{}})
 	return nil
+}
+
+// knows returns how many leading blocks of chain an engine holds, as its events tell.
+func (g *gateway) knows(chain []kvpool.BlockHash, host index.HostID) int {
+	var out [index.MaxHosts]uint16
+	g.index.Depths(chain, index.HostSet(host), &out)
+	return int(out[host])
 }
 
 // loadOf is what app says of a replica's load: what the Gate knows, and what only the engine could tell.

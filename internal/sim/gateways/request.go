@@ -77,10 +77,12 @@ func (r *run) ask(l *life) {
 	g := l.gateway
 	for len(l.hosts) > 0 {
 		host, held := l.hosts[0], l.held[0]
+		known := g.knows(l.chain, host)
 		l.hosts, l.held, l.host = l.hosts[1:], l.held[1:], host
 		d := &g.doors[host]
 		l.lease = new(gate.Lease)
 		q := r.question(l)
+		q.Held = known * r.config.Engines.BlockSize
 		demand := fleet.Demand{Prompt: l.Input, Uncached: max(1, l.Input-held*r.config.Engines.BlockSize)}
 		state, _ := d.model.Ask(&q, l.lease, r.now)
 		switch state {
