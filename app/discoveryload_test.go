@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -177,6 +178,54 @@ func TestARollingReplacementLosesNoStream(t *testing.T) {
 			}
 			if available != size {
 				t.Errorf("%d replicas take requests, want %d", available, size)
+			}
+		})
+	}
+}
+
+// A source that flaps under load, empty sets among what it says, loses no stream, whether what has left is forgotten at
+// once or kept; requests wait while it has none. A replica that is back in time is the one that it was.
+func TestASourceThatFlapsLosesNoStream(t *testing.T) {
+	for _, keep := range []string{"0s", "30ms", "1m"} {
+		t.Run("keep "+keep, func(t *testing.T) {
+			const size = 6
+			f, path := newFarm(t, 100*time.Millisecond), filepath.Join(t.TempDir(), "replicas.yaml")
+			all := f.lines(1, 0, size)
+			listAt(t, path, all...)
+			w := newWorld(t, fmt.Sprintf(foundFarm, keep, path), nil)
+			before := w.Replicas()
+			c := w.streamed(t, 12)
+			dice := rand.New(rand.NewPCG(1, 2))
+			for range 20 {
+				some := []string{"[]"}
+				if dice.IntN(4) > 0 {
+					some = nil
+					for _, i := range dice.Perm(size)[:1+dice.IntN(size)] {
+						some = append(some, all[i])
+					}
+				}
+				whole := c.whole.Load()
+				listAt(t, path, some...)
+				eventually(t, "streams go on", func() bool {
+					return t.Failed() || some[0] == "[]" || c.whole.Load() > whole
+				})
+			}
+			listAt(t, path, all...)
+			eventually(t, "all are back", func() bool {
+				n := 0
+				for _, r := range w.Replicas() {
+					if r.Fleet.Available() {
+						n++
+					}
+				}
+				return n == size
+			})
+			c.end(t, 40)
+			eventually(t, "nothing is held", w.Quiet)
+			for name, r := range w.Replicas() {
+				if was := before[name]; keep == "1m" && (was == nil || was.Host != r.Host || was.Gate != r.Gate) {
+					t.Errorf("%s is another after it has flapped", name)
+				}
 			}
 		})
 	}

@@ -19,7 +19,6 @@ var adapterFeatures = []*feature{
 			default:
 				q.model = c.lead + ":gdb-v2"
 			}
-			q.mayIf(c.has("retry"), "upstream_reset") // no other replica has the adapter
 		},
 		audit: auditAdapter,
 		seen:  func(a *answer) bool { return a.done && a.head.Get(adapterHeader) != "" },

@@ -8,6 +8,7 @@ import (
 	"octet/adapters"
 	"octet/gateway/fault"
 	"octet/gateway/place"
+	"octet/routing"
 	"octet/scheduler"
 )
 
@@ -46,7 +47,19 @@ func (d *Dispatch) holdAdapter(ctx context.Context, began time.Duration) (time.D
 }
 
 // Misses reports whether the request may be routed anew after err: the adapter was not to be had where it was looked
-// for, and the client has seen nothing.
+// for, or the engines that had it have failed, and the client has seen nothing. The latter is a retry as any other.
 func (d *Dispatch) Misses(err error) bool {
-	return fault.LacksAdapter(err) && !d.Relay.Begun() && d.ctx.Err() == nil
+	if err == nil || d.Relay.Begun() || d.carried || d.ctx.Err() != nil {
+		return false
+	}
+	return fault.LacksAdapter(err) || d.adapterFailed(err)
+}
+
+// adapterFailed reports whether the request was retried nowhere as no other replica had its adapter, and may be now,
+// where one can load it. The replicas that failed are left out.
+func (d *Dispatch) adapterFailed(err error) bool {
+	sp := d.Plan.Specialist
+	return d.Plan.Adapter != "" && sp != nil && sp.Keeper != nil && fault.CauseOf(err) == fault.ByReplica &&
+		errors.Is(err, routing.ErrRetryable) && !errors.Is(err, routing.ErrNoBudget) &&
+		d.Request.Intent.Replica == "" && d.Attempts < d.Runtime.Limits.MaxAttempts && d.mayRetry()
 }

@@ -45,6 +45,9 @@ func (d *Dispatch) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	if err == nil || d.Relay.Begun() || d.carried {
 		return err
 	}
+	if d.Plan.Adapter != "" && fault.CauseOf(err) == fault.ByReplica {
+		d.heirs.died.Set(host) // see Misses
+	}
 	return fault.Again(err)
 }
 
