@@ -13,6 +13,7 @@ import (
 	"octet/adapters"
 	"octet/config"
 	"octet/engine/emulator"
+	"octet/gateway/api"
 	"octet/routing/plugins"
 )
 
@@ -113,6 +114,17 @@ func TestMoreAdaptersThanSlots(t *testing.T) {
 		strings.Contains(text, `octet_adapter_unloads_total{reason="evicted",specialist="open"} 0`) {
 		t.Errorf("metrics say\n%s", lines(text, "octet_adapter_"))
 	}
+	eventually(t, "the state tells what metrics do", func() bool { // adapters may move in between
+		var state, less api.EnsembleState
+		w.Get(w.Admin+"/admin/state?specialist=open", &state)
+		w.Get(w.Admin+"/admin/state?adapters=none", &less)
+		work, told := state.Specialists[0].AdapterWork, w.Metrics()
+		tells := func(name, label string, n uint64) bool {
+			return strings.Contains(told, fmt.Sprintf("octet_adapter_%s_total{%s,specialist=\"open\"} %d\n", name, label, n))
+		}
+		return less.Specialists[0].AdapterWork == nil && work.Loads >= 6 &&
+			tells("loads", `outcome="loaded"`, work.Loads) && tells("unloads", `reason="evicted"`, work.Evicted)
+	})
 }
 
 func lines(text, prefix string) string {

@@ -34,7 +34,7 @@ func topCommand() *cobra.Command {
 				return top.Run(cmd.Context(), &top.Options{Client: client, Receipt: printReceipt, In: os.Stdin,
 					Out: os.Stdout})
 			}
-			r, err := top.Poll(cmd.Context(), client)
+			r, err := top.Poll(cmd.Context(), client, true)
 			if err != nil {
 				return err
 			}

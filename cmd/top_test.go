@@ -139,6 +139,11 @@ func TestTopInATerminal(t *testing.T) {
 	s.press("q")
 	s.press("onone\r")
 	s.shows("no receipt of that id is kept")
+	s.press("5")
+	s.shows("[5 adapters]")
+	s.shows("gdb-v2")
+	s.shows("all of debug  0 loads, 0 failed; 0 evicted for room")
+	s.press("4")
 	if err := pty.Setsize(s.tty, &pty.Winsize{Rows: 8, Cols: 40}); err != nil {
 		t.Fatal(err)
 	}

@@ -135,20 +135,24 @@ func (m *Model) keys() string {
 		return "up down pgup pgdown  any other key leaves"
 	}
 	if m.Width < 80 {
-		return "1-4  s sort  / filter  d drain  o receipt  ? help  q quit"
+		return "1-5  s sort  / filter  d drain  o receipt  ? help  q quit"
 	}
-	return "1-4 views  s sort  / filter  enter open  d drain  o receipt  ? help  q quit"
+	return "1-5 views  s sort  / filter  enter open  d drain  o receipt  ? help  q quit"
 }
 
-// Once is a frame without a terminal's bounds: the tables of specialists, replicas and open requests, plain.
+// Once is a frame without a terminal's bounds: the tables of specialists, replicas, open requests
+// and, where there are any, adapters, plain.
 func Once(url string, r *Reading) string {
 	m := Model{URL: url, Now: r.At, reading: r}
 	var out strings.Builder
 	fmt.Fprintf(&out, "octet top %s  generation %d  up %s  %d open\n", clean(url), r.State.Generation,
 		lasting(r.At.Sub(r.State.Started)), r.State.Open)
-	for _, v := range []view{specialists, replicas, requests} {
+	for _, v := range []view{specialists, replicas, requests, loaded} {
 		m.shows = v
 		t := m.table()
+		if v == loaded && len(t.rows) == 0 {
+			continue
+		}
 		w := t.widths(0)
 		out.WriteString("\n" + t.head(w, 0, false) + "\n")
 		for i := range t.rows {

@@ -56,6 +56,26 @@ func reading(specialists, replicas int, name func(sp, rep int) string) *Reading 
 	return r
 }
 
+// withAdapters gives every specialist so many adapters: each replica has loaded one of two, and waits for the other.
+func withAdapters(r *Reading, n int, name func(sp, rep int) string) *Reading {
+	r.Adapters = true
+	for i := range r.State.Specialists {
+		s := &r.State.Specialists[i]
+		s.AdapterWork = &api.AdapterWork{Loads: 12, Failures: 1, Evicted: 4, Unloaded: 2}
+		for j := range s.Replicas {
+			for a := range n {
+				v := api.AdapterView{Adapter: name(i, a) + "-lora", Version: "2", State: "loaded", InForce: true, Requests: 3}
+				if (a+j)%2 == 1 {
+					v = api.AdapterView{Adapter: name(i, a) + "-lora", State: "loading", Waiting: 2, Failures: 1,
+						Error: "no such file"}
+				}
+				s.Replicas[j].Adapters = append(s.Replicas[j].Adapters, v)
+			}
+		}
+	}
+	return r
+}
+
 func usual(sp, rep int) string {
 	one := []string{"debug", "systems", "algo"}[sp%3]
 	if rep < 0 {
@@ -96,6 +116,7 @@ func TestFramesAreAsTheyWere(t *testing.T) {
 		"drain":        shown(80, 24, append([]any{polled(r)}, keys("2", "d")...)...),
 		"requests":     shown(80, 24, append([]any{polled(r)}, keys("3")...)...),
 		"decisions":    shown(80, 24, append(append([]any{polled(r)}, keys("4")...), events...)...),
+		"adapters":     shown(80, 24, append([]any{polled(withAdapters(reading(3, 2, usual), 2, usual))}, keys("5", "down")...)...),
 		"help":         shown(80, 24, append([]any{polled(r)}, keys("?")...)...),
 		"receipt-gone": shown(80, 24, polled(r), Fetched{ID: "x", Failure: "no receipt of that id is kept"}),
 		"receipt": shown(80, 24, polled(r), Fetched{ID: "r-1",
@@ -132,11 +153,11 @@ func golden(t *testing.T, name, got string) {
 func TestAFrameIsNeverLargerThanTheTerminal(t *testing.T) {
 	long := strings.Repeat("\x1b[2J漢\n\u202e", 256/11)
 	name := func(sp, rep int) string { return fmt.Sprintf("%s%d.%d", long, sp, rep) }
-	most, some := reading(8, 256, name), reading(8, 8, name)
+	most, some := withAdapters(reading(8, 256, name), 50, name), withAdapters(reading(8, 8, name), 2, name)
 	for _, size := range [][2]int{{0, 0}, {1, 1}, {60, 12}, {80, 24}, {500, 60}} {
 		for _, pressed := range [][]string{{"1"}, {"2", "end", "d"}, {"2", "s", "s", "S", "pgdown"}, {"3", "down"},
 			{"4"},
-			{"?", "end"}, {"/", "漢", "x"}, {"1", "enter"}} {
+			{"5", "end", "s", "s"}, {"5", "/", "a", "enter"}, {"?", "end"}, {"/", "漢", "x"}, {"1", "enter"}} {
 			r := some
 			if size[0] == 80 {
 				r = most

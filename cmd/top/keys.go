@@ -7,7 +7,8 @@ import (
 
 // keyHelp is what each key does, for the page of ?.
 var keyHelp = []string{
-	"1 2 3 4, tab    specialists, replicas, open requests by age, decisions as they end",
+	"1 2 3 4 5, tab  specialists, replicas, open requests by age, decisions as they end,",
+	"                adapters",
 	"up down, k j    choose a row; pgup pgdown, home end",
 	"enter           of a specialist its replicas; of a request or decision its receipt",
 	"s, S            sort by the next column; the other way round",
@@ -52,7 +53,7 @@ func (m Model) pressed(key string) (Model, []any) {
 		return m.ask(), nil
 	case "enter":
 		return m.enter()
-	case "1", "2", "3", "4":
+	case "1", "2", "3", "4", "5":
 		return m.show(view(key[0] - '1'))
 	case "tab":
 		return m.show((m.shows + 1) % views)
@@ -130,7 +131,7 @@ func (m Model) enter() (Model, []any) {
 	case m.shows == specialists:
 		m.filter = clean(r.key)
 		return m.show(replicas)
-	case m.shows != replicas:
+	case m.shows == requests, m.shows == decisions:
 		id := r.key
 		if m.shows == requests {
 			id = requestID(id)

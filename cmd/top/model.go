@@ -20,11 +20,12 @@ const (
 	replicas
 	requests
 	decisions
+	loaded
 	views
 )
 
 func (v view) String() string {
-	return [...]string{"specialists", "replicas", "requests", "decisions"}[v]
+	return [...]string{"specialists", "replicas", "requests", "decisions", "adapters"}[v]
 }
 
 // mostDecisions are kept to be shown.

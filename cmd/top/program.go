@@ -140,8 +140,9 @@ func (p *program) poll() tea.Cmd {
 		return nil
 	}
 	p.polling = true
+	adapters := p.model.shows == loaded
 	return func() tea.Msg {
-		r, err := Poll(p.ctx, p.options.Client)
+		r, err := Poll(p.ctx, p.options.Client, adapters)
 		if err != nil {
 			return Polled{Failure: Why(err), Now: time.Now()}
 		}

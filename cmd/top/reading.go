@@ -18,15 +18,20 @@ type Reading struct {
 	SLOs     map[string]slo.Report // by specialist
 	Breakers adminclient.Breakers
 	Requests []api.OpenRequest // open for the longest time
+	Adapters bool              // those of replicas are in State
 }
 
 // requestsAsked is how many open requests are read.
 const requestsAsked = 50
 
-// Poll reads all, one request after another.
-func Poll(ctx context.Context, c *adminclient.Client) (*Reading, error) {
-	began, r := time.Now(), new(Reading)
-	state, err := c.StateWithoutAdapters(ctx)
+// Poll reads all, one request after another; the adapters of replicas, which make up most of it, only if they are asked
+// for.
+func Poll(ctx context.Context, c *adminclient.Client, adapters bool) (*Reading, error) {
+	began, r, ask := time.Now(), &Reading{Adapters: adapters}, c.StateWithoutAdapters
+	if adapters {
+		ask = c.State
+	}
+	state, err := ask(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the state: %w", err)
 	}

@@ -20,6 +20,8 @@ func (m *Model) table() *table {
 		t = m.requests()
 	case decisions:
 		t = m.decisions()
+	case loaded:
+		t = m.adapters()
 	default:
 		t = m.specialists()
 	}

@@ -16,6 +16,9 @@ import (
 // HitAccuracy is what became of predicted hits.
 type HitAccuracy = metrics.HitAccuracy
 
+// AdapterView is one adapter at one replica.
+type AdapterView = adapters.View
+
 // ReplicaState is one replica in GET /admin/state.
 type ReplicaState struct {
 	Name     string `json:"name"`
@@ -48,7 +51,29 @@ type ReplicaState struct {
 	Preempting int         `json:"preempting"`
 	Shadow     int         `json:"shadow"`
 	// those that it has, is to have, or could not load
-	Adapters []adapters.View `json:"adapters,omitempty"`
+	Adapters []AdapterView `json:"adapters,omitempty"`
+}
+
+// AdapterWork is what was done so far to have a specialist's adapters at its replicas.
+type AdapterWork struct {
+	Loads    uint64 `json:"loads"`
+	Failures uint64 `json:"failures"`           // of loads
+	Evicted  uint64 `json:"evicted"`            // unloaded to make room for another
+	Unloaded uint64 `json:"unloaded_otherwise"` // for every other reason
+}
+
+// workOf returns what a Keeper has done; nil without one.
+func workOf(k *adapters.Keeper) *AdapterWork {
+	if k == nil {
+		return nil
+	}
+	c := k.Counts()
+	w := &AdapterWork{Loads: c.Loads, Failures: c.Failures, Evicted: c.Unloads[adapters.ForRoom]}
+	for _, n := range c.Unloads {
+		w.Unloaded += n
+	}
+	w.Unloaded -= w.Evicted
+	return w
 }
 
 // SpecialistState is one specialist in GET /admin/state: its replicas and their sums.
@@ -68,6 +93,8 @@ type SpecialistState struct {
 	Totals     metrics.Totals `json:"totals"`
 	Hits       HitAccuracy    `json:"hits"` // that were predicted
 	Replicas   []ReplicaState `json:"replicas"`
+	// absent if adapters are not asked for, or not kept by this gateway
+	AdapterWork *AdapterWork `json:"adapter_work,omitempty"`
 	// Probation is of this specialist and its adapters: those that are fresh.
 	Probation []slo.Trial `json:"probation,omitempty"`
 }
@@ -148,6 +175,9 @@ func specialistState(rt *ensemble.Runtime, sp *ensemble.Specialist, want *wanted
 		Replicas: []ReplicaState{}}
 	if sp.Metrics != nil {
 		out.Hits = sp.Metrics.Predicted.Read()
+	}
+	if want.adapters {
+		out.AdapterWork = workOf(sp.Keeper)
 	}
 	for _, rep := range &rt.Replicas {
 		if rep == nil || rep.Fleet.Spec().Specialist != sp.Name {

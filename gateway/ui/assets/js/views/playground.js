@@ -3,7 +3,10 @@ import { h } from '../dom.js';
 import { post } from '../session.js';
 import { badge, card, lead, replicaLink } from '../parts.js';
 import { count } from '../format.js';
-import { admission, asked, considered, decided, others, prompt, step } from '../way.js';
+import { asked, decided, prompt } from '../way/choice.js';
+import { admission } from '../way/course.js';
+import { others, step } from '../way/frame.js';
+import { considered } from '../way/pick.js';
 
 const kept = { answer: null, error: null, busy: false }; // while the page is open
 

@@ -3,7 +3,10 @@ import { h } from '../dom.js';
 import { get } from '../session.js';
 import { badge, card, lead, table } from '../parts.js';
 import { date } from '../format.js';
-import { asked, attempts, considered, decided, others, prompt, result, step } from '../way.js';
+import { asked, decided, prompt } from '../way/choice.js';
+import { attempts, result } from '../way/course.js';
+import { others, step } from '../way/frame.js';
+import { considered } from '../way/pick.js';
 
 function way(r) {
   let n = 0;
