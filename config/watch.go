@@ -50,8 +50,8 @@ func OpenWatch(path string) (*FileWatch, error) {
 }
 
 // Run calls onChange each time the content of the file has become another one and stayed so for a tenth of a second; a
-// file that is gone or unreadable is waited for. onChange runs on Run's goroutine. Run returns nil when ctx ends, and an
-// error when it cannot watch.
+// file that is gone or unreadable is waited for. onChange runs on Run's goroutine. Run returns nil when ctx ends, and
+// an error when it cannot watch.
 func (f *FileWatch) Run(ctx context.Context, onChange func()) error {
 	defer f.watcher.Close()
 	return f.run(ctx, onChange)

@@ -31,7 +31,7 @@ type Vote struct {
 	Judged int    `json:"judged"`
 }
 
-// replaces returns true for a verdict on an answer to what the lane was before: asked for earlier, or of another version.
+// replaces returns true for a verdict on an answer of what the lane was before: asked earlier, or of another version.
 func (t *Trial) replaces(v Verdict) bool {
 	return v.Answered.Before(t.Since) || v.Version != "" && t.Version != "" && v.Version != t.Version
 }

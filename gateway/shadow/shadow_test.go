@@ -85,8 +85,8 @@ func TestAnAnswerIsOneSample(t *testing.T) {
 	}
 }
 
-// An adapter that was replaced before it had passed leaves no evidence for or against its specialist, though verdicts on
-// it come after that; one that was not on probation does, as before.
+// An adapter that was replaced before it had passed leaves no evidence for or against its specialist, though verdicts
+// on it come after that; one that was not on probation does, as before.
 func TestAReplacedAdaptersVerdictsAreItsOwn(t *testing.T) {
 	for _, onTrial := range []bool{true, false} {
 		rt, rings, v, _ := scene(t)

@@ -33,8 +33,8 @@ func plain(ip netip.Addr) netip.Addr {
 	return netip.AddrFrom4([4]byte(last[12:]))
 }
 
-// LinkLocal reports whether an IP address is refused: 169.254.0.0/16 or fe80::/10, or that of a cloud's metadata service; also as IPv6
-// writes an IPv4 one.
+// LinkLocal reports whether an IP address is refused: 169.254.0.0/16 or fe80::/10, or that of a cloud's metadata
+// service; also as IPv6 writes an IPv4 one.
 func LinkLocal(ip netip.Addr) bool {
 	ip = plain(ip)
 	return ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || slices.Contains(metadata, ip)
