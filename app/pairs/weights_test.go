@@ -112,7 +112,8 @@ func (c *cell) weightsOf(replica string) string {
 // judgedAnew returns true if verdicts on an answer count: it was asked for since the newest weights are known, which
 // have given all of it.
 func (c *cell) judgedAnew(a *answer) bool {
-	if a.receipt != nil && a.receipt.Decision.Probation && a.head.Get(adapterHeader) != "" && c.has("adapter rotation") {
+	adapted := a.receipt != nil && a.head.Get(adapterHeader) != ""
+	if adapted && a.receipt.Decision.Probation && c.has("adapter rotation") {
 		return false // the adapter is judged by itself
 	}
 	return !c.has("revision") && !c.has("rollout") || a.receipt == nil || a.specialist() != c.lead ||
