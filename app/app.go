@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -79,6 +80,7 @@ type App struct {
 	connects    *connects
 	group       *peering.Group   // nil where this gateway is the only one
 	link        peers.Link       // its group's
+	parts       atomic.Int32     // into which tenants' rates are cut, see tenant.Sharing
 	examples    *records.Stream  // the calibration stream; nil without a sink
 	archive     *receipt.Archive // receipts.file; nil without one
 	tracing     *tracing
@@ -158,7 +160,7 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 		return err
 	}
 	if a.group != nil {
-		a.tenancy.tell(a.group.Used)
+		a.tenancy.tell(a.group.Used, &a.parts)
 	}
 	a.sleepers = newSleepers(a)
 	a.replicas = newReplicas(cfg, a, via)

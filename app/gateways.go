@@ -33,7 +33,8 @@ func (a *App) joinGroup(cfg *config.Config) error {
 		Seated: func(conversation uint64, specialist string, tokens int) {
 			a.server.Conversations().Adopt(conversation, specialist, tokens)
 		},
-		Used: func(name string, u tenant.Used) { a.server.Runtime().Tenants.Elsewhere(name, u, time.Now()) }})
+		Divided: func(parts int) { a.parts.Store(int32(parts)) },
+		Used:    func(name string, u tenant.Used) { a.server.Runtime().Tenants.Elsewhere(name, u, time.Now()) }})
 	a.history.told = a.group.Judged
 	return nil
 }

@@ -40,13 +40,14 @@ const acmeKey, otherKey = "test", "foo"
 type group struct {
 	t     *testing.T
 	store []string // the keys that name it
+	gone  func()   // stops it
 	first *world
 }
 
 // eachStore runs f once for each kind of store.
 func eachStore(t *testing.T, f func(t *testing.T, g *group)) {
-	for name, store := range map[string]func(t *testing.T) string{
-		"nats": func(t *testing.T) string {
+	for name, store := range map[string]func(t *testing.T) (key string, gone func()){
+		"nats": func(t *testing.T) (key string, gone func()) {
 			srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
 				StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
 			if err != nil {
@@ -57,12 +58,16 @@ func eachStore(t *testing.T, f func(t *testing.T, g *group)) {
 			if !srv.ReadyForConnections(10 * time.Second) {
 				t.Fatal("the server does not start")
 			}
-			return "gateways.nats.url=" + srv.ClientURL()
+			return "gateways.nats.url=" + srv.ClientURL(), srv.Shutdown
 		},
-		"redis": func(t *testing.T) string { return "gateways.redis.addr=" + redistest.Start(t).Addr },
+		"redis": func(t *testing.T) (key string, gone func()) {
+			s := redistest.Start(t)
+			return "gateways.redis.addr=" + s.Addr, s.Kill
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := &group{t: t, store: []string{store(t), "gateways.lease=1s"}}
+			key, gone := store(t)
+			g := &group{t: t, store: []string{key, "gateways.lease=1s"}, gone: gone}
 			g.first = newWorld(t, groupWorld, []emulator.Config{{Name: "one", Model: "debug", Blocks: 512,
 				Step: 50 * time.Millisecond, PrefillTPS: 200000}},
 				append(g.store, "gateways.name=gw-a")...)
@@ -312,6 +317,25 @@ func TestATenantsRateHoldsAcrossGateways(t *testing.T) {
 			resp, body := w.Post("/v1/chat/completions", hello)
 			if resp.StatusCode != 429 || codeOf(t, body) != "quota_exceeded" {
 				t.Errorf("%s: status %d: %s", name, resp.StatusCode, body)
+			}
+		}
+	})
+}
+
+// While the store is away each gateway grants its part of a rate.
+func TestWithoutTheStoreEachGatewayGrantsItsPartOfARate(t *testing.T) {
+	eachStore(t, func(t *testing.T, g *group) {
+		g.store = append(g.store, "auth.anonymous_limits.rate.requests_per_second=0.001",
+			"auth.anonymous_limits.rate.burst=6")
+		b, c := g.another("gw-b"), g.another("gw-c")
+		g.gone()
+		for name, w := range map[string]*world{"b": b, "c": c} {
+			eventually(t, "it says that the store is away", func() bool { return g.state(w).Away != "" })
+			for i := range 3 {
+				resp, body := w.Post("/v1/chat/completions", hello)
+				if want := []int{200, 200, 429}[i]; resp.StatusCode != want {
+					t.Errorf("%s: request %d is %d, not %d: %s", name, i, resp.StatusCode, want, body)
+				}
 			}
 		}
 	})

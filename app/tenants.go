@@ -63,10 +63,10 @@ func (t *tenancy) share(c *config.SharedRates) {
 	t.sharing = tenant.Sharing{Rates: t.rates, Gateways: c.Gateways, Ledger: budget.NewLedger(t.rates, c.Gateways)}
 }
 
-// tell has other gateways told what tenants use, unless a Redis counts for all.
-func (t *tenancy) tell(told func(name string, u tenant.Used)) {
+// tell has other gateways told what tenants use, and rates cut into parts, unless a Redis counts for all.
+func (t *tenancy) tell(told func(name string, u tenant.Used), parts *atomic.Int32) {
 	if t.rates == nil {
-		t.sharing.Told = told
+		t.sharing.Told, t.sharing.Parts = told, parts
 	}
 }
 

@@ -45,6 +45,9 @@ type Config struct {
 	Judged func(specialist string, g slo.Given)
 	Seated func(conversation uint64, specialist string, tokens int)
 	Used   func(name string, u tenant.Used)
+	// Divided is told into how many parts a rate is to be cut: as many as there were gateways when the store went away,
+	// and 1 once it is back.
+	Divided func(parts int)
 }
 
 // Group is the gateways before the same replicas, as this one sees them. Safe for concurrent use.
@@ -244,8 +247,12 @@ func (g *Group) went(why error) {
 	g.mu.Lock()
 	was := g.away
 	g.away = why
-	if why == nil {
+	switch {
+	case why == nil:
 		g.teller.Again()
+		g.cfg.Divided(1)
+	case was == nil:
+		g.cfg.Divided(1 + g.roll.Peers())
 	}
 	g.mu.Unlock()
 	switch {

@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -24,6 +25,9 @@ type Sharing struct {
 	// Told is called with what each tenant uses, for gateways that count for themselves and hear of the others'; nil if
 	// there are none, or Rates counts for all.
 	Told func(tenant string, u Used)
+	// Parts is into how many parts a rate is cut, of which one is this gateway's, while it cannot hear of the others'
+	// use; up to 1 is whole. nil if there are no others.
+	Parts *atomic.Int32
 }
 
 // quota is one tenant's bucket. A nil quota has no limit.
@@ -33,6 +37,7 @@ type quota struct {
 	bucket string
 	per    float64 // tokens a second
 	burst  int
+	parts  *atomic.Int32 // see Sharing; nil if the rate is shared
 }
 
 func newQuota(bucket string, perSecond float64, burst int, sharing Sharing) *quota {
@@ -43,6 +48,8 @@ func newQuota(bucket string, perSecond float64, burst int, sharing Sharing) *quo
 	parts := 1
 	if q.shared != nil {
 		parts = max(sharing.Gateways, 1)
+	} else {
+		q.parts = sharing.Parts
 	}
 	q.own = rate.NewLimiter(rate.Limit(perSecond/float64(parts)), max(q.burst/parts, 1))
 	return q
@@ -66,12 +73,20 @@ func (q *quota) take(now time.Time, n int) (wait time.Duration, ok bool) {
 			return wait, wait == 0
 		}
 	}
-	r := q.own.ReserveN(now, min(n, q.own.Burst()))
+	r := q.own.ReserveN(now, min(q.weight()*min(n, q.own.Burst()), q.own.Burst()))
 	if wait = r.DelayFrom(now); wait > 0 {
 		r.CancelAt(now)
 		return wait, false
 	}
 	return 0, r.OK()
+}
+
+// weight is how many times what is used here counts: as much as it is of this gateway's part.
+func (q *quota) weight() int {
+	if q.parts == nil {
+		return 1
+	}
+	return max(1, int(q.parts.Load()))
 }
 
 // mostOwed bounds a debt, in bursts.
@@ -85,7 +100,7 @@ func (q *quota) spend(now time.Time, n int) {
 		return
 	}
 	burst := q.own.Burst()
-	for n = min(n, mostOwed*burst); n > burst; n -= burst {
+	for n = min(q.weight()*n, mostOwed*burst); n > burst; n -= burst {
 		q.own.ReserveN(now, burst) // a Limiter takes nothing at all of more than a burst
 	}
 	q.own.ReserveN(now, n)
@@ -99,5 +114,5 @@ func (q *quota) takes(n int) int {
 	if q.shared != nil {
 		return min(n, q.burst)
 	}
-	return min(n, q.own.Burst())
+	return min(n, max(1, q.own.Burst()/q.weight()))
 }

@@ -93,8 +93,8 @@ func (e *engine) slack(r *Request, reuse int, wait time.Duration, now scheduler.
 // found returns how a request finds the engine that starts now.
 func (e *engine) found(now scheduler.Time) found {
 	others := e.roster.prefilling + e.beside.Backlog
-	idle := others == 0
-	return found{others: others, alone: idle && e.company() == 0, trial: idle && e.rates.outdated(now)}
+	idle := others == 0 && e.company() == 0
+	return found{others: others, trial: idle && e.rates.outdated(now)}
 }
 
 // decode returns the time for the tokens of r after its first one, beside so many sequences.

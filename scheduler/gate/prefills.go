@@ -8,8 +8,7 @@ import (
 
 // prefills is how long requests took from their admission to their first token, in ns over uncached tokens.
 type prefills struct {
-	ttft  ttftModel // of all, and over the tokens of prefills that were under way at the admission
-	alone linear    // of those that found the engine empty: among a crowd it is slower than it says of itself then
+	ttft  ttftModel // … and over the tokens of prefills that were under way then
 	wrong mean      // part by which estimates were wrong, either way
 
 	holds scheduler.Time // until when the measurements are held against a request
@@ -18,23 +17,19 @@ type prefills struct {
 // found is how a request found the engine when it was admitted.
 type found struct {
 	others int  // tokens of other prompts that were to be prefilled
-	alone  bool // it was empty
 	trial  bool // what was measured before is not held against it, see evidence
 }
 
-// evidence is for how long after the last first token measured times are held against a request that finds no prompt
-// being computed. Times that refuse every request would never be measured again; so then one is a trial: it starts as
-// if nothing were known.
-const evidence = time.Minute
+// evidence is for how long after the last first token measured times are held against a request that finds the engine
+// empty. Times that refuse every request would never be measured again; so then one is a trial: it starts as if nothing
+// were known.
+const evidence = 10 * time.Second
 
 // contradicted is how many times shorter than its estimate a trial's first token must be to have all measured anew.
 const contradicted = 2
 
 // firstToken estimates the time from admission to the first token for a request that finds the engine so; 0 is unknown.
 func (p *prefills) firstToken(uncached int, f found) time.Duration {
-	if f.alone && p.alone.known() {
-		return p.alone.duration(float64(uncached))
-	}
 	return p.ttft.at(float64(uncached), float64(f.others))
 }
 
@@ -78,8 +73,5 @@ func (p *prefills) observe(l *Lease, now scheduler.Time) {
 	}
 	judge(&p.wrong, estimate, took)
 	p.ttft.observe(float64(l.uncached), float64(l.others), took)
-	if l.alone {
-		p.alone.observe(float64(l.uncached), took)
-	}
 	p.holds = now + evidence
 }

@@ -54,45 +54,7 @@ func (b *bench) end(l *Lease, took time.Duration) {
 	b.model.Release(l, b.now)
 }
 
-// crowd has so many requests at once, whose first tokens come one after the other.
-func (b *bench) crowd(requests int, each time.Duration) {
-	b.Helper()
-	var leases []*Lease
-	for range requests {
-		l, err := b.ask(100, 0)
-		if err != nil {
-			b.Fatal(err)
-		}
-		leases = append(leases, l)
-	}
-	for _, l := range leases {
-		b.end(l, each)
-	}
-}
-
-// What an engine took in a crowd is not held against a request that finds it empty.
-func TestAnEmptyEngineIsJudgedByWhatItTookWhenItWasEmpty(t *testing.T) {
-	b := newBench(t)
-	for range 8 {
-		b.serve(100, 100*time.Millisecond)
-	}
-	for range 50 {
-		b.crowd(8, 2*time.Second)
-	}
-	l, err := b.ask(100, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.ask(100, time.Second); !errors.Is(err, scheduler.ErrDeadline) {
-		t.Errorf("beside another it is promised within a second: %v", err)
-	}
-	b.end(l, 100*time.Millisecond)
-	if _, err := b.ask(100, 5*time.Second); err != nil {
-		t.Errorf("the engine is empty, and took 100 ms then: %v", err)
-	}
-}
-
-// Times that refuse every request end: after evidence one request is a trial, and by its first token all is measured
+// Times that refuse every request end: after evidence a request that finds the engine empty is a trial, and by its first token all is measured
 // anew.
 func TestTimesThatRefuseEveryRequestAreTriedAgain(t *testing.T) {
 	b := newBench(t)
@@ -103,7 +65,15 @@ func TestTimesThatRefuseEveryRequestAreTriedAgain(t *testing.T) {
 	if _, err := b.ask(100, within); !errors.Is(err, scheduler.ErrDeadline) {
 		t.Fatalf("10 s are promised within 1: %v", err)
 	}
+	running, err := b.ask(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.now += evidence
+	if _, err := b.ask(100, within); !errors.Is(err, scheduler.ErrDeadline) {
+		t.Errorf("a trial beside another request: %v", err)
+	}
+	b.model.Release(running, b.now)
 	first, err := b.ask(100, within)
 	if err != nil {
 		t.Fatalf("no trial: %v", err)
