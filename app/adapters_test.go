@@ -120,7 +120,8 @@ func TestMoreAdaptersThanSlots(t *testing.T) {
 		w.Get(w.Admin+"/admin/state?adapters=none", &less)
 		work, told := state.Specialists[0].AdapterWork, w.Metrics()
 		tells := func(name, label string, n uint64) bool {
-			return strings.Contains(told, fmt.Sprintf("octet_adapter_%s_total{%s,specialist=\"open\"} %d\n", name, label, n))
+			return strings.Contains(told,
+				fmt.Sprintf("octet_adapter_%s_total{%s,specialist=\"open\"} %d\n", name, label, n))
 		}
 		return less.Specialists[0].AdapterWork == nil && work.Loads >= 6 &&
 			tells("loads", `outcome="loaded"`, work.Loads) && tells("unloads", `reason="evicted"`, work.Evicted)

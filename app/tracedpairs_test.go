@@ -117,7 +117,8 @@ func (w *world) tracedAt(s *surface, f *tracedWith, n int, c *receiver) {
 		faultOf(tr.whole) != f.fault || hex.EncodeToString(tr.whole.ParentSpanId) != fmt.Sprintf("%016x", n+7) {
 		w.T.Errorf("%s, %v: %q, fault %q: %v", s.name, stream, got, faultOf(tr.whole), tr.whole)
 	}
-	hasAttrs(w.T, tr.whole, "http.route", s.path, "http.response.status_code", fmt.Sprint(f.status), "error.type", f.fault)
+	hasAttrs(w.T, tr.whole, "http.route", s.path, "http.response.status_code", fmt.Sprint(f.status), "error.type",
+		f.fault)
 	if h.head.Get("X-Receipt-Id") == "" {
 		return
 	}
@@ -130,8 +131,8 @@ func (w *world) tracedAt(s *surface, f *tracedWith, n int, c *receiver) {
 	}
 }
 
-// A stream that another replica ends has one trace: one span of the gateway's own that did not fail, one of each engine,
-// of which the first did. Each engine is told its own span, and the log names the trace as the receipt does.
+// A stream that another replica ends has one trace: one span of the gateway's own that did not fail, one of each
+// engine, of which the first did. Each engine is told its own span, and the log names the trace as the receipt does.
 func TestAStreamThatGoesOnElsewhereIsOneTrace(t *testing.T) {
 	c, log := newReceiver(t), new(lockedBuffer)
 	engines := newWorld(t, smallWorld, smallEngines(), "tracing.otlp="+c.URL, "tracing.sample=1",

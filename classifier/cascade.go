@@ -159,8 +159,8 @@ func (c *Cascade) Classify(in Input) (v Verdict, err error) {
 // Outside reports whether Classify may ask a classifier out of process, which takes time.
 func (c *Cascade) Outside() bool { return c.cfg.Outside != nil }
 
-// Decide is Classify into a Verdict of the caller's. With an error it is left zero, but for the specialist that lacks the
-// adapter, where that is the error. A classifier out of process is
+// Decide is Classify into a Verdict of the caller's. With an error it is left zero, but for the specialist that lacks
+// the adapter, where that is the error. A classifier out of process is
 // waited for until ctx ends at most; the verdict is then made without it.
 func (c *Cascade) Decide(ctx context.Context, in *Input, v *Verdict) error {
 	*v, in.asides = Verdict{}, c.cfg.Asides

@@ -115,7 +115,8 @@ func (h *holding) detail() []string {
 	return []string{
 		fmt.Sprintf("adapter  %s of %s, version %s", clean(h.name), clean(h.of.Name), orDash(h.version)),
 		fmt.Sprintf("loaded   at %s", orDash(h.where("loaded"))),
-		fmt.Sprintf("moving   loading at %s; unloading at %s", orDash(h.where("loading")), orDash(h.where("unloading"))),
+		fmt.Sprintf("moving   loading at %s; unloading at %s", orDash(h.where("loading")),
+			orDash(h.where("unloading"))),
 		fmt.Sprintf("failed   %d in a row; the last: %s", h.failures, failure),
 		fmt.Sprintf("all of %s  %d loads, %d failed; %d evicted for room, %d unloaded otherwise", clean(h.of.Name),
 			work.Loads, work.Failures, work.Evicted, work.Unloaded),

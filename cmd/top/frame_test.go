@@ -64,7 +64,8 @@ func withAdapters(r *Reading, n int, name func(sp, rep int) string) *Reading {
 		s.AdapterWork = &api.AdapterWork{Loads: 12, Failures: 1, Evicted: 4, Unloaded: 2}
 		for j := range s.Replicas {
 			for a := range n {
-				v := api.AdapterView{Adapter: name(i, a) + "-lora", Version: "2", State: "loaded", InForce: true, Requests: 3}
+				v := api.AdapterView{Adapter: name(i, a) + "-lora", Version: "2", State: "loaded", InForce: true,
+					Requests: 3}
 				if (a+j)%2 == 1 {
 					v = api.AdapterView{Adapter: name(i, a) + "-lora", State: "loading", Waiting: 2, Failures: 1,
 						Error: "no such file"}
@@ -106,7 +107,7 @@ func TestFramesAreAsTheyWere(t *testing.T) {
 	r := reading(3, 2, usual)
 	events := []any{Decided{live.Event{Receipt: "r-1", Time: began.Local(), Tenant: "acme", Specialist: "debug",
 		Replica: "debug-0", Outcome: "ok", Status: 200, TTFTMs: 80, TotalMs: 1900, Predicted: 640, Delivered: of(640)}}}
-	again := *r
+	again, loras := *r, withAdapters(reading(3, 2, usual), 2, usual)
 	again.State.Started = began
 	for name, m := range map[string]Model{
 		"specialists": shown(80, 24, polled(r)), "narrow": shown(60, 12, polled(r)), "small": shown(40, 10, polled(r)),
@@ -116,7 +117,7 @@ func TestFramesAreAsTheyWere(t *testing.T) {
 		"drain":        shown(80, 24, append([]any{polled(r)}, keys("2", "d")...)...),
 		"requests":     shown(80, 24, append([]any{polled(r)}, keys("3")...)...),
 		"decisions":    shown(80, 24, append(append([]any{polled(r)}, keys("4")...), events...)...),
-		"adapters":     shown(80, 24, append([]any{polled(withAdapters(reading(3, 2, usual), 2, usual))}, keys("5", "down")...)...),
+		"adapters":     shown(80, 24, append([]any{polled(loras)}, keys("5", "down")...)...),
 		"help":         shown(80, 24, append([]any{polled(r)}, keys("?")...)...),
 		"receipt-gone": shown(80, 24, polled(r), Fetched{ID: "x", Failure: "no receipt of that id is kept"}),
 		"receipt": shown(80, 24, polled(r), Fetched{ID: "r-1",
