@@ -8,7 +8,9 @@ import (
 
 // What a gateway admits while it cannot hear of the others' use is its part of the rate, and of the burst.
 func TestARateIsCutIntoParts(t *testing.T) {
-	for _, test := range []struct{ parts, burst, most int }{{0, 12, 12}, {1, 12, 12}, {3, 12, 4}, {5, 12, 2}, {100, 12, 1}} {
+	for _, test := range []struct{ parts, burst, most int }{
+		{0, 12, 12}, {1, 12, 12}, {3, 12, 4}, {5, 12, 2}, {100, 12, 1},
+	} {
 		now := time.Unix(1, 0)
 		parts := new(atomic.Int32)
 		parts.Store(int32(test.parts))
