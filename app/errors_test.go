@@ -135,6 +135,8 @@ func TestKeysDecideWhoMayDoWhat(t *testing.T) {
 		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].specialists[0]=systems")...)
 		resp, answer := w.Post("/v1/chat/completions", hello, auth...)
 		checkError(t, resp, answer, 403, apierr.PermissionDenied, "model")
+		resp, answer = w.Post("/v1/chat/completions", hello, append([]string{"X-Adapter", "unheard-of"}, auth...)...)
+		checkError(t, resp, answer, 403, apierr.PermissionDenied, "model")
 	})
 	t.Run("rate", func(t *testing.T) {
 		w := newWorld(t, smallWorld, smallEngines(), tenants("auth.tenants[0].rate.requests_per_second=1")...)

@@ -36,6 +36,9 @@ func (x *exchange) choose(ctx context.Context) error {
 		s.shared.Retries.Earn(r.Arrival)
 	}
 	if err := s.decider.Route(ctx, x.rt, r, d); err != nil {
+		if d.Specialist != "" && !r.Tenant.Permits(d.Specialist) {
+			return forbidden(d.Specialist) // which adapters it has is not told
+		}
 		return err
 	}
 	if !r.Dry {
@@ -44,7 +47,7 @@ func (x *exchange) choose(ctx context.Context) error {
 	x.receipt.Open(r.ID, r.Kind.String(), r.Arrival, askedOf(r))
 	noteDecision(&x.receipt, d, x.rt)
 	if !r.Tenant.Permits(d.Specialist) {
-		return apierr.New(apierr.PermissionDenied, "model", fmt.Sprintf("this key may not use %q", d.Specialist))
+		return forbidden(d.Specialist)
 	}
 	if err := x.relieve(); err != nil {
 		return err
@@ -54,6 +57,10 @@ func (x *exchange) choose(ctx context.Context) error {
 		x.relay.Transcript.Keep(s.audit.Largest())
 	}
 	return checkLength(d.In(x.rt), r)
+}
+
+func forbidden(specialist string) *apierr.Error {
+	return apierr.New(apierr.PermissionDenied, "model", fmt.Sprintf("this key may not use %q", specialist))
 }
 
 // relieve changes the decision by what is in force, and counts the request for the specialist that is to answer it.

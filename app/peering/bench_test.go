@@ -55,8 +55,8 @@ func busy(b *testing.B, replicas int, link peers.Link) (g *Group, change func())
 	}
 }
 
-// A second of a gateway beside ten others at its busiest: at each of 64 replicas something changes every 20 ms, here and
-// at all others. The time of an iteration, as a part of a second, is the part of a processor that it takes.
+// A second of a gateway beside ten others at its busiest: at each of 64 replicas something changes every 20 ms, here
+// and at all others. The time of an iteration, as a part of a second, is the part of a processor that it takes.
 func BenchmarkASecondBesideTenGateways(b *testing.B) {
 	const others, replicas, looks = 10, 64, int(time.Second / Every)
 	link := new(sink)

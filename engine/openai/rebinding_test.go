@@ -39,8 +39,9 @@ func TestANameThatComesToLeadToALinkLocalAddressIsNotDialled(t *testing.T) {
 	if err := c.Probe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, to := range []string{"169.254.169.254", "168.63.129.16", "fe80::1", "fd00:ec2::254", "::ffff:169.254.169.254",
-		"64:ff9b::a9fe:a9fe"} {
+	for _, to := range []string{
+		"169.254.169.254", "168.63.129.16", "fe80::1", "fd00:ec2::254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe",
+	} {
 		if leads(to); !errors.Is(c.Probe(t.Context()), dialing.ErrLinkLocal) {
 			t.Errorf("%s: %v", to, c.Probe(t.Context()))
 		}

@@ -54,8 +54,8 @@ func (b *bench) end(l *Lease, took time.Duration) {
 	b.model.Release(l, b.now)
 }
 
-// Times that refuse every request end: after evidence a request that finds the engine empty is a trial, and by its first
-// token all is measured anew.
+// Times that refuse every request end: after evidence a request that finds the engine empty is a trial, and by its
+// first token all is measured anew.
 func TestTimesThatRefuseEveryRequestAreTriedAgain(t *testing.T) {
 	b := newBench(t)
 	for range 50 {
