@@ -4,7 +4,7 @@
 //	replicas ─ gather ─▶ peers.Teller ─▶ Link ═▶ others
 //	replicas ◀─ apply ── peers.Roll ◀── Link ◀═ others
 //
-// One mutex guards all that is known; it is never held while a message is sent, nor while a replica is told, which
-// another one has happen one at a time. While the
-// store is away the gateway goes on alone, and what the others told last counts until their leases are over.
+// One mutex guards all that is known; it is never held while a message is sent, nor while a replica is told. Replicas
+// are told one at a time, under a mutex of their own. While the store is away the gateway goes on alone: what the
+// others told last counts until their leases are over, and tenants have its part of their rates.
 package peering

@@ -178,7 +178,7 @@ func (c *call) send(m *extproc.ProcessingResponse, until time.Time) error {
 	}
 }
 
-// deadline bounds waits. The zero deadline is none. Safe for concurrent use.
+// deadline bounds waits; the zero deadline bounds none. Safe for concurrent use.
 type deadline struct {
 	mu    sync.Mutex
 	at    time.Time     // guarded by mu

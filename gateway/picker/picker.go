@@ -28,7 +28,7 @@ type Line func(w http.ResponseWriter, r *http.Request, by dispatch.Courier, amon
 // Config is what a Picker needs.
 type Config struct {
 	Line Line
-	// Endpoint returns any endpoint among some that may take a request; "" if there is none. Nil: a request that this
+	// Endpoint returns an endpoint, of those that are given, which may take a request, or "". Nil: a request that this
 	// program fails with is answered 500; else it goes there, and its answer comes as the engine gave it.
 	Endpoint func(among intake.Among) string
 	Via      string // what this gateway calls itself to engines; empty tells nothing

@@ -8,7 +8,7 @@ import (
 
 // prefills is how long requests took from their admission to their first token, in ns over uncached tokens.
 type prefills struct {
-	ttft  ttftModel // … and over the tokens of prefills that were under way then
+	ttft  ttftModel // its second cause is the tokens of prefills that were under way at the admission
 	wrong mean      // part by which estimates were wrong, either way
 
 	holds scheduler.Time // until when the measurements are held against a request
