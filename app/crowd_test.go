@@ -94,6 +94,9 @@ const (
 	unsureOfSystems = "the backtrace ends in recvmsg when the peer is gone"
 )
 
+// kinds is after how many customers their priorities, deadlines and models come again.
+const kinds = 60
+
 // next is the n-th customer: of ten six are of priority -10, three of 0 and one of 10. Which are streams, how long they
 // are and which obey is drawn, in the same order in every run.
 func next(n int, draw *rand.Rand) customer {

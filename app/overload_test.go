@@ -76,7 +76,9 @@ func storm(t *testing.T) *crowd {
 	c.strike(stormEnds)
 	c.arrive(5, stormEnds-stormBegins)
 	c.step = b.App.Server().Runtime().Specialist("debug").Load.State()
-	c.arrive(0.5, allEnds-stormEnds)
+	c.arrive(0.5, backBy-stormEnds)
+	c.count = (c.count/kinds + 1) * kinds // so that the same customers come as before the storm
+	c.arrive(0.5, stormBegins-2*time.Second)
 	c.asking.Wait()
 	time.Sleep(20 * time.Second)
 	c.worked = c.work() - before
