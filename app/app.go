@@ -25,6 +25,7 @@ import (
 	"octet/gateway"
 	"octet/gateway/metrics"
 	"octet/gateway/receipt"
+	"octet/internal/certs"
 	"octet/internal/dialing"
 	"octet/kvpool"
 	"octet/routing/events"
@@ -52,6 +53,9 @@ type Options struct {
 	Link peers.Link
 	// Finders are the kinds of sources that discover may ask for, instead of those that there are; nil means those
 	Finders []discovery.Kind
+	// PickerTLS is the certificate of ServePicking's listener, and the authorities of those that may ask there; the
+	// zero Files mean plain
+	PickerTLS certs.Files
 }
 
 // Build says which program this is. What is empty is dev or unknown.
@@ -119,7 +123,7 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
 	a := &App{Options: o, digest: digester(cfg.HashSeed), series: newSeries(o.Build), guard: new(dialing.Guard),
 		examined: newExamination(), tracing: newTracing(o.Log, o.Build)}
 	a.certificates = newCertificates(o.Log)
-	if err := a.certificates.listen(cfg); err != nil {
+	if err := a.certificates.listen(cfg, o.PickerTLS); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	hasher := kvpool.NewHasher(fabric.HashSeed(cfg))

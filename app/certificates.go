@@ -42,11 +42,17 @@ func newCertificates(log *slog.Logger) *certificates {
 const (
 	dataTLS  = "listen.tls"
 	adminTLS = "listen.admin_tls"
+	// pickerTLS is that of the picker, which has flags instead
+	pickerTLS = "epp"
 )
 
-// listen opens the files of the listeners.
-func (c *certificates) listen(cfg *config.Config) error {
-	for key, files := range listenFiles(cfg) {
+// listen opens the files of the listeners, and of the picker's if it has some.
+func (c *certificates) listen(cfg *config.Config, picker certs.Files) error {
+	all := listenFiles(cfg)
+	if !picker.Zero() {
+		all[pickerTLS] = picker
+	}
+	for key, files := range all {
 		source, err := certs.Open(files)
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)

@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"octet/app"
 	"octet/config"
 	"octet/internal/certs"
-	"octet/internal/systemd"
 )
 
 // eppFlags are the flags of `octet epp`.
@@ -57,24 +54,18 @@ func eppCommand() *cobra.Command {
 
 // epp runs the gateway and its picker until ctx ends and both are drained.
 func epp(ctx context.Context, cfg *config.Config, f *eppFlags) error {
-	log := logger(cfg.Log, os.Stderr)
-	slog.SetDefault(log) // contained panics are logged by the default logger
-	data, admin, err := app.Listen(cfg)
+	asked, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return err
 	}
-	asked, err := net.Listen("tcp", f.listen)
+	g, err := begin(ctx, cfg, app.Options{Source: f.from, PickerTLS: f.tls})
 	if err != nil {
-		return errors.Join(err, data.Close(), admin.Close())
+		return errors.Join(err, asked.Close())
 	}
-	unit := &systemd.Unit{Log: log}
-	a, err := app.New(ctx, cfg, app.Options{Log: log, Build: app.Build{Version: version, Commit: commit, Ref: buildRef},
-		Source: f.from, Reloading: unit.Reloading})
-	if err != nil {
-		return errors.Join(err, data.Close(), admin.Close(), asked.Close())
-	}
-	defer func() { _ = a.Close() }() // which logs what has failed
-	log.Info("serving", "data", data.Addr().String(), "admin", admin.Addr().String(), "epp", asked.Addr().String())
-	defer supervise(ctx, unit, a, data.Addr(), admin.Addr())()
-	return a.ServePicking(ctx, data, admin, app.PickerOptions{Listener: asked, FailOpen: f.failOpen, TLS: f.tls})
+	defer func() { _ = g.Close() }() // which logs what has failed
+	g.Log.Info("serving", "data", g.data.Addr().String(), "admin", g.admin.Addr().String(),
+		"epp", asked.Addr().String())
+	g.watched = append(g.watched, watched{asked.Addr(), !f.tls.Zero()})
+	defer g.supervise(ctx)()
+	return g.ServePicking(ctx, g.data, g.admin, app.PickerOptions{Listener: asked, FailOpen: f.failOpen})
 }

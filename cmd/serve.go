@@ -40,28 +40,46 @@ func serveCommand() *cobra.Command {
 
 // serve runs the gateway until ctx ends and it is drained. ready, unless it is nil, is told the addresses in use.
 func serve(ctx context.Context, cfg *config.Config, from app.Source, ready func(data, admin net.Addr)) error {
-	log := logger(cfg.Log, os.Stderr)
-	slog.SetDefault(log) // contained panics are logged by the default logger
-	data, admin, err := app.Listen(cfg)
+	g, err := begin(ctx, cfg, app.Options{Source: from})
 	if err != nil {
 		return err
 	}
-	unit := &systemd.Unit{Log: log}
-	a, err := app.New(ctx, cfg, app.Options{Log: log, Build: app.Build{Version: version, Commit: commit, Ref: buildRef},
-		Source: from, Reloading: unit.Reloading})
-	if err != nil {
-		return errors.Join(err, data.Close(), admin.Close())
-	}
-	defer func() { _ = a.Close() }() // which logs what has failed
-	if err := a.Start(); err != nil {
-		return errors.Join(err, data.Close(), admin.Close())
-	}
-	log.Info("serving", "data", data.Addr().String(), "admin", admin.Addr().String())
+	defer func() { _ = g.Close() }() // which logs what has failed
+	g.Log.Info("serving", "data", g.data.Addr().String(), "admin", g.admin.Addr().String())
 	if ready != nil {
-		ready(data.Addr(), admin.Addr())
+		ready(g.data.Addr(), g.admin.Addr())
 	}
-	defer supervise(ctx, unit, a, data.Addr(), admin.Addr())()
-	return a.Serve(ctx, data, admin)
+	defer g.supervise(ctx)()
+	return g.Serve(ctx, g.data, g.admin)
+}
+
+// begun is a gateway that has started and serves nothing yet.
+type begun struct {
+	*app.App
+	unit        *systemd.Unit
+	data, admin net.Listener
+	watched     []watched // by the service manager
+}
+
+// begin opens the listeners of cfg and starts a gateway before them. The caller closes it.
+func begin(ctx context.Context, cfg *config.Config, o app.Options) (*begun, error) {
+	o.Log = logger(cfg.Log, os.Stderr)
+	slog.SetDefault(o.Log) // contained panics are logged by the default logger
+	data, admin, err := app.Listen(cfg)
+	if err != nil {
+		return nil, err
+	}
+	g := &begun{unit: &systemd.Unit{Log: o.Log}, data: data, admin: admin, watched: []watched{
+		{data.Addr(), cfg.Listen.TLS != nil}, {admin.Addr(), cfg.Listen.AdminTLS != nil}}}
+	o.Build, o.Reloading = app.Build{Version: version, Commit: commit, Ref: buildRef}, g.unit.Reloading
+	if g.App, err = app.New(ctx, cfg, o); err != nil {
+		return nil, errors.Join(err, data.Close(), admin.Close())
+	}
+	if err := g.Start(); err != nil {
+		_ = g.Close() // which logs what has failed
+		return nil, errors.Join(err, data.Close(), admin.Close())
+	}
+	return g, nil
 }
 
 func logger(c config.Log, w io.Writer) *slog.Logger {

@@ -2,56 +2,80 @@ package cmd
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
-	"net/http"
+	"os"
 	"sync"
 	"time"
-
-	"octet/app"
-	"octet/internal/systemd"
 )
 
 // stopMargin is what a gateway may take to end beyond limits.drain and limits.stop.
 const stopMargin = 5 * time.Second
 
-// supervise tells the service manager that the gateway is ready, that it is alive as long as both listeners answer,
+// supervise tells the service manager that the gateway is ready, that it is alive as long as every listener answers,
 // and that it stops as soon as ctx ends. The caller calls end when the gateway has ended.
-func supervise(ctx context.Context, unit *systemd.Unit, a *app.App, data, admin net.Addr) (end func()) {
+func (g *begun) supervise(ctx context.Context) (end func()) {
 	ended, cancel := context.WithCancel(context.Background())
 	var telling sync.WaitGroup
 	telling.Go(func() {
-		unit.Watch(ended, func(ctx context.Context) error { return alive(ctx, data, admin) })
+		g.unit.Watch(ended, func(ctx context.Context) error { return alive(ctx, g.watched...) })
 	})
 	telling.Go(func() {
 		select {
 		case <-ctx.Done():
-			limits := &a.Config().Limits
-			unit.Stopping(limits.Drain + limits.Stop + stopMargin)
+			limits := &g.Config().Limits
+			g.unit.Stopping(limits.Drain + limits.Stop + stopMargin)
 		case <-ended.Done():
 		}
 	})
-	unit.Ready()
+	g.unit.Ready()
 	return func() {
 		cancel()
 		telling.Wait()
 	}
 }
 
-// alive returns nil if an HTTP server answers at every address. What it answers does not matter: a gateway that
-// refuses because of its load is alive, and so is one that wants TLS.
-func alive(ctx context.Context, addresses ...net.Addr) error {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: stay}
-	for _, addr := range addresses {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(addr)+"/livez", nil)
-		if err != nil {
-			return fmt.Errorf("asking %s: %w", addr, err)
+// watched is a listener that is asked for a sign of life.
+type watched struct {
+	net.Addr
+	tls bool
+}
+
+// alive returns nil if each listener shows a sign of life.
+func alive(ctx context.Context, listeners ...watched) error {
+	for _, l := range listeners {
+		if err := l.reacts(ctx); err != nil {
+			return fmt.Errorf("no answer at %s: %w", l, err)
 		}
-		resp, err := client.Do(req)
-		if err != nil {
-			return fmt.Errorf("no answer at %s: %w", addr, err)
-		}
-		_ = resp.Body.Close() // what it says is not read
+	}
+	return nil
+}
+
+// reacts returns nil if a listener accepts a connection and then answers on it or ends it: a gateway that refuses
+// because of its load, or that demands a client's certificate, is alive. Silence and a closed port are no life.
+func (l watched) reacts(ctx context.Context) error {
+	at := reachable(l.Addr)
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", at)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if until, limited := ctx.Deadline(); limited {
+		_ = conn.SetDeadline(until) // a TCP connection has deadlines
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
+	defer stop()
+	if l.tls { // the certificate may be for any name, and of any authority: it is this program's own
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
+	}
+	_, err = fmt.Fprintf(conn, "GET /livez HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", at)
+	if err == nil {
+		_, err = conn.Read(make([]byte, 1))
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
 	}
 	return nil
 }

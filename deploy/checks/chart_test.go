@@ -143,7 +143,7 @@ func TestPodsAreConfinedAndAreGivenTheirDrain(t *testing.T) {
 			t.Error("probes", c.ReadinessProbe, c.LivenessProbe)
 		}
 		checkCommand(t, c.Args)
-		checkConfig(t, text)
+		checkConfig(t, withCertificates(t, text))
 	})
 }
 

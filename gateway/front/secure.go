@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -103,8 +104,7 @@ func (l *secureListener) shake(s *seat) {
 	outcome := p.shakes.end(s, err)
 	if err != nil {
 		p.ErrorLog.Printf("front: TLS handshake with %s: %s: %v", s.RemoteAddr(), outcome, err)
-		p.answerPlain(err)
-		_ = s.Close() // its error changes nothing
+		p.part(s, err)
 		return
 	}
 	_ = s.SetDeadline(time.Time{}) // net/http sets its own
@@ -117,24 +117,29 @@ func (l *secureListener) shake(s *seat) {
 	}
 }
 
-// mostUnread is how much of a request in plain HTTP is read that is told to come by TLS: with unread bytes the answer
-// would be lost as the connection is closed.
-const mostUnread = 64 << 10
+// SpeaksTLS is what a client is told that speaks plain HTTP to a listener that speaks TLS.
+const SpeaksTLS = "this listener speaks TLS: ask for https://"
 
-// answerPlain tells a client that speaks plain HTTP that TLS is spoken here.
-func (p *plainServer) answerPlain(err error) {
-	if !speaksHTTP(err) {
+// What is read of a client after its handshake has failed: with unread bytes the connection's end would overtake the
+// reason, an alert or an answer.
+const (
+	mostUnread  = 64 << 10 // bytes
+	partingTime = 100 * time.Millisecond
+)
+
+// part closes a connection whose handshake has failed with err. The client has the reason first, if it reads it.
+func (p *plainServer) part(s *seat, err error) {
+	defer func() { _ = s.Close() }() // its error changes nothing
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed) {
 		return
 	}
-	var record tls.RecordHeaderError
-	errors.As(err, &record)
-	e := apierr.New(apierr.InvalidRequest, "", "this listener speaks TLS: ask for https://")
-	tell(record.Conn, e, p.newID())
-	s, is := record.Conn.(*seat)
-	if !is || s.CloseWrite() != nil {
+	if speaksHTTP(err) {
+		tell(s, apierr.New(apierr.InvalidRequest, "", SpeaksTLS), p.newID())
+	}
+	if s.CloseWrite() != nil {
 		return
 	}
-	_ = s.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	_ = s.SetReadDeadline(time.Now().Add(partingTime))
 	_, _ = io.CopyN(io.Discard, s, mostUnread) // until the client has closed, or the time is over
 }
 

@@ -26,7 +26,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{- /* What the chart says of octet.yaml, over what config says. */ -}}
 {{- define "octet.config" -}}
-{{- $ours := dict "listen" (dict "data" ":8080" "admin" ":8081") "admin" (dict "token" "${OCTET_ADMIN_TOKEN}")
+{{- $listen := dict "data" ":8080" "admin" ":8081" }}
+{{- if .Values.tls.secret }}
+{{- $tls := dict "cert" "/etc/octet-tls/data/tls.crt" "key" "/etc/octet-tls/data/tls.key" }}
+{{- if .Values.tls.clientCA }}{{ $_ := set $tls "client_ca" "/etc/octet-tls/data/ca.crt" }}{{ end }}
+{{- $_ := set $listen "tls" $tls }}
+{{- end }}
+{{- if .Values.adminTLS.secret }}
+{{- $_ := set $listen "admin_tls" (dict "cert" "/etc/octet-tls/admin/tls.crt" "key" "/etc/octet-tls/admin/tls.key") }}
+{{- end }}
+{{- $ours := dict "listen" $listen "admin" (dict "token" "${OCTET_ADMIN_TOKEN}")
   "limits" (dict "drain" (printf "%ds" (int .Values.shutdown.drain)) "stop" (printf "%ds" (int .Values.shutdown.stop))) }}
 {{- toYaml (mergeOverwrite (deepCopy .Values.config) $ours) }}
 {{- end }}
