@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 		"routing/events/enginehash", "routing/fleet", "routing/index", "routing/peers", "routing/peers/natslink",
 		"routing/peers/redislink", "routing/plugins", "scheduler",
 		"scheduler/gate", "scheduler/hold", "slo", "slo/verify"},
-	"app/peering": {"gateway/receipt", "gateway/tenant", "internal/contain", "routing/fleet", "routing/peers",
+	"app/peering": {"gateway/intake", "gateway/receipt", "gateway/tenant", "internal/contain", "routing/fleet", "routing/peers",
 		"routing/peers/peerspb", "scheduler/gate", "slo"},
 	"app/sleepers": {"internal/contain", "routing/fleet", "scheduler/hold"},
 	"app/collectors": {"adapters", "app/discovery", "app/peering", "app/sleepers", "calibration/records", "classifier",

@@ -29,7 +29,8 @@ func (a *App) joinGroup(cfg *config.Config) error {
 	a.link = link
 	a.group = peering.New(peering.Config{Name: cfg.Gateways.Called(), Lease: cfg.Gateways.Lease, Link: link, Log: a.Log,
 		Knobs: a.history.knobs, Receipt: a.receiptFor, Judged: a.history.hear,
-		Judge: func(j receipt.Judgement) (counted, found bool, refused string) { return a.server.Judge(j) },
+		Judge:   func(j receipt.Judgement) (counted, found bool, refused string) { return a.server.Judge(j) },
+		KeyOpen: func(tenant, key string) bool { return a.server.KeyOpen(tenant, key) },
 		Seated: func(conversation uint64, specialist string, tokens int) {
 			a.server.Conversations().Adopt(conversation, specialist, tokens)
 		},
@@ -45,11 +46,11 @@ func (a *App) linkOf(c *config.Gateways) (peers.Link, error) {
 		return a.Link, nil
 	case c.NATS != nil:
 		return natslink.New(natslink.Config{URL: c.NATS.URL, Creds: c.NATS.Creds, CA: c.NATS.CA, Bucket: c.NATS.Bucket,
-			Name: c.Called(), Lease: c.Lease, Timeout: c.Timeout, MaxMessage: peers.MaxMessage, Log: a.Log})
+			Name: c.Called(), Lease: c.Lease, Timeout: c.Timeout, Keep: c.Keys, MaxMessage: peers.MaxMessage, Log: a.Log})
 	}
 	return redislink.New(redislink.Config{Addr: c.Redis.Addr, Username: c.Redis.Username, Password: c.Redis.Password,
 		DB: c.Redis.DB, Prefix: c.Redis.Bucket, Name: c.Called(), Lease: c.Lease, Timeout: c.Timeout,
-		MaxMessage: peers.MaxMessage, Log: a.Log})
+		Keep: c.Keys, MaxMessage: peers.MaxMessage, Log: a.Log})
 }
 
 // shareConversations has the group told which specialist each conversation is with.

@@ -192,6 +192,9 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 	if a.group != nil {
 		o.Prefix, o.Elsewhere = a.group.Name()+peering.Separator, a.group
 		o.Gateways = func() any { return a.group.State() }
+		if cfg.Gateways.Keys > 0 {
+			o.Claims = a.group
+		}
 	}
 	if a.examples != nil {
 		o.Calibration = a.examples

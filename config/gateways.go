@@ -16,6 +16,9 @@ type Gateways struct {
 	Lease time.Duration `yaml:"lease" default:"2s" range:"200ms..1m"`
 	// What one command to the store may take.
 	Timeout time.Duration `yaml:"timeout" default:"500ms" range:"10ms..10s"`
+	// An Idempotency-Key is known to all gateways for so long after its last use, which is to be longer than any answer
+	// takes: each request that has one asks the store. 0 = each gateway knows its own alone.
+	Keys time.Duration `yaml:"keys" default:"1h" range:"0s..168h"`
 	// NATS as the store: names are kept in a key-value bucket of JetStream, messages go by core subjects.
 	NATS *GatewaysNATS `yaml:"nats"`
 	// Redis as the store.

@@ -20,7 +20,7 @@ type holding struct {
 }
 
 // claim applies the Idempotency-Key header, if any.
-func (h *holding) claim(keys *intake.Idempotency, r *intake.Request) error {
+func (h *holding) claim(ctx context.Context, keys *intake.Idempotency, r *intake.Request) error {
 	key, err := r.IdempotencyKey()
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func (h *holding) claim(keys *intake.Idempotency, r *intake.Request) error {
 	if key == "" {
 		return nil
 	}
-	release, err := keys.Claim(r.Tenant.Name, key, r.Bytes)
+	release, err := keys.Claim(ctx, r.Tenant.Name, key, r.Bytes)
 	if err != nil {
 		return err
 	}

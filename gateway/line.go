@@ -49,10 +49,10 @@ func (x *exchange) run(r *http.Request, kind wire.Kind) error {
 	if err := x.request.ReadBody(x.w, r, kind, &x.s.inbound, x.countIn); err != nil { // its body, once
 		return err
 	}
-	if err := x.holding.claim(x.s.idempotency, &x.request); err != nil { // Idempotency-Key
+	ctx := x.holding.deadline(r.Context(), &x.request)
+	if err := x.holding.claim(ctx, x.s.idempotency, &x.request); err != nil { // Idempotency-Key
 		return err
 	}
-	ctx := x.holding.deadline(r.Context(), &x.request)
 	if err := x.decide(ctx); err != nil { // which specialist
 		return err
 	}

@@ -34,6 +34,7 @@ type Options struct {
 	Receipts   int              // kept a tenant
 	Archive    *receipt.Archive // where they are kept as well; nil for nowhere
 	Keys       int              // idempotency keys kept a tenant
+	Claims     intake.Elsewhere // claims them among all gateways; nil where this one is the only one
 	Via        string           // what this gateway calls itself to engines; a request that says so is refused
 	AdminToken string
 	AdminHosts []string // what the admin listener is called besides loopback names, in lower case
@@ -95,7 +96,7 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 	s := &Server{
 		log: o.Log, metrics: o.Metrics, knobs: o.Knobs,
 		options: o, via: o.Via, now: o.Now, probation: o.Probation,
-		receipts: receipt.NewArchivedRings(o.Receipts, o.Archive), idempotency: intake.NewIdempotency(o.Keys),
+		receipts: receipt.NewArchivedRings(o.Receipts, o.Archive), idempotency: intake.NewIdempotency(o.Keys, o.Claims),
 	}
 	s.escalation = escalate.Controller{Knobs: s.knobs, Log: s.log}
 	wall := s.now == nil
@@ -132,6 +133,9 @@ func New(rt *ensemble.Runtime, o Options) *Server {
 
 // Conversations are what is remembered of which specialist answers each.
 func (s *Server) Conversations() *decide.Conversations { return s.decider.Conversations }
+
+// KeyOpen returns true if a request under a tenant's Idempotency-Key is being answered here.
+func (s *Server) KeyOpen(tenant, key string) bool { return s.idempotency.Open(tenant, key) }
 
 // Serve swaps in rt for all requests from now on.
 func (s *Server) Serve(rt *ensemble.Runtime) {

@@ -19,13 +19,16 @@ var (
 		"Whether the store at which gateways meet cannot be asked: this one goes on alone then.", nil, nil)
 	gatewayMessagesDesc = prometheus.NewDesc("octet_gateway_messages_total",
 		"Messages between gateways: sent, failed, lost (of others), refused (of others).", []string{"result"}, nil)
+	gatewayUnsharedDesc = prometheus.NewDesc("octet_gateway_unshared_keys_total",
+		"Idempotency keys that were used at this gateway alone: the store could not be asked.", nil, nil)
 	gatewayBytesDesc = prometheus.NewDesc("octet_gateway_sent_bytes_total", "Bytes of the messages that were sent.",
 		nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c Gateways) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{gatewaysDesc, gatewaysAwayDesc, gatewayMessagesDesc, gatewayBytesDesc} {
+	for _, d := range []*prometheus.Desc{gatewaysDesc, gatewaysAwayDesc, gatewayMessagesDesc, gatewayBytesDesc,
+		gatewayUnsharedDesc} {
 		out <- d
 	}
 }
@@ -42,4 +45,5 @@ func (c Gateways) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(gatewayMessagesDesc, prometheus.CounterValue, float64(of.n), of.result)
 	}
 	out <- prometheus.MustNewConstMetric(gatewayBytesDesc, prometheus.CounterValue, float64(n.Bytes))
+	out <- prometheus.MustNewConstMetric(gatewayUnsharedDesc, prometheus.CounterValue, float64(n.Unshared))
 }

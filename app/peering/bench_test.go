@@ -16,7 +16,10 @@ import (
 // sink is a link to which messages go and are forgotten.
 type sink struct{ sent int }
 
-func (s *sink) Claim(context.Context) error       { return nil }
+func (s *sink) Claim(context.Context) error { return nil }
+func (s *sink) Put(context.Context, string, peers.Held, string) (there peers.Held, err error) {
+	return peers.Held{}, peers.ErrAway
+}
 func (s *sink) Run(context.Context, peers.Events) {}
 func (s *sink) Send(_ string, message []byte) error {
 	s.sent += len(message)

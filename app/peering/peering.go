@@ -40,6 +40,8 @@ type Config struct {
 	Receipt func(id string, forClient bool) (tenant string, text []byte, ok bool)
 	// Judge counts a verdict on an answer of this gateway's that was given at another one; see Group.Judge.
 	Judge func(j receipt.Judgement) (counted, found bool, refused string)
+	// KeyOpen returns true if a request under a tenant's Idempotency-Key is being answered here.
+	KeyOpen func(tenant, key string) bool
 
 	// What other gateways tell: a verdict on a specialist, the specialist of a conversation, what a tenant has used.
 	Judged func(specialist string, g slo.Given)
@@ -54,7 +56,10 @@ type Config struct {
 type Group struct {
 	cfg      Config
 	replicas atomic.Pointer[[]Replica]
-	telling  sync.Mutex // held while replicas are told, before mu: what is told last is what is known last
+	life     uint64
+	uses     atomic.Uint64 // of keys: see ClaimKey
+	unshared atomic.Uint64 // of these, that the store was not told of
+	telling  sync.Mutex    // held while replicas are told, before mu: what is told last is what is known last
 
 	mu     sync.Mutex
 	teller *peers.Teller // guarded by mu like all below
@@ -62,7 +67,8 @@ type Group struct {
 	knobs  *knobs
 	asked  *asked
 	news   *news
-	away   error // why the store cannot be asked; nil while it can be
+	away   error     // why the store cannot be asked; nil while it can be
+	joined time.Time // when the store could be asked first, or again
 	sent   uint64
 	bytes  uint64
 	failed uint64
@@ -71,7 +77,7 @@ type Group struct {
 // New returns a Group of which this gateway is the only one so far. It takes part from Run on.
 func New(c Config) *Group {
 	life := rand.Uint64() | 1
-	g := &Group{cfg: c, teller: peers.NewTeller(c.Name, life, c.Lease),
+	g := &Group{cfg: c, life: life, joined: time.Now(), teller: peers.NewTeller(c.Name, life, c.Lease),
 		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), news: newNews()}
 	g.replicas.Store(new([]Replica))
 	if c.Knobs != nil {
@@ -103,6 +109,9 @@ func (g *Group) beside(replica uint64) peers.Work {
 // Run takes part until ctx ends, and then leaves: from its last message on it counts nowhere. The name is claimed
 // before, see peers.Link; where the store could not be asked, the link claims it when it can.
 func (g *Group) Run(ctx context.Context) {
+	g.mu.Lock()
+	g.joined = time.Now()
+	g.mu.Unlock()
 	link, unlink := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -249,6 +258,7 @@ func (g *Group) went(why error) {
 	g.away = why
 	switch {
 	case why == nil:
+		g.joined = time.Now()
 		g.teller.Again()
 		g.cfg.Divided(1)
 	case was == nil:

@@ -30,25 +30,32 @@ const Separator = "."
 // Receipt asks the gateway that made id for its receipt. ok is false if it is this one, if it does not count, or if it
 // keeps none of that id; then ctx's end is as good as its word.
 func (g *Group) Receipt(ctx context.Context, id string, forClient bool) (tenant string, text []byte, ok bool) {
-	a := g.ask(ctx, id, &peerspb.Question{ForClient: forClient})
+	a := g.askMaker(ctx, id, &peerspb.Question{ForClient: forClient})
 	return a.GetTenant(), a.GetReceipt(), len(a.GetReceipt()) > 0
 }
 
 // Judge has the gateway that made j's receipt count j. found is false where Receipt's ok is, and for a receipt that j's
 // tenant may not judge. refused says in words why j cannot count; "" if it can, or counted before.
 func (g *Group) Judge(ctx context.Context, j receipt.Judgement) (counted, found bool, refused string) {
-	a := g.ask(ctx, j.Receipt, &peerspb.Question{Judgement: &peerspb.Judgement{Tenant: j.Tenant, OfAny: j.OfAny,
+	a := g.askMaker(ctx, j.Receipt, &peerspb.Question{Judgement: &peerspb.Judgement{Tenant: j.Tenant, OfAny: j.OfAny,
 		Kind: j.Kind, Pass: j.Pass, Specialist: j.Specialist}})
 	return a.GetJudged().GetCounted(), a.GetJudged() != nil, a.GetJudged().GetRefused()
 }
 
-// ask puts a question about a receipt to the gateway that made its id. It returns nil if that is this one, if it does
-// not count, and if it does not answer until ctx ends.
-func (g *Group) ask(ctx context.Context, id string, about *peerspb.Question) *peerspb.Answer {
+// askMaker puts a question about a receipt to the gateway that made its id. It returns nil if that is this one, and
+// where ask does.
+func (g *Group) askMaker(ctx context.Context, id string, about *peerspb.Question) *peerspb.Answer {
 	to, _, named := strings.Cut(id, Separator)
 	if !named || to == g.cfg.Name {
 		return nil
 	}
+	about.Receipt = id
+	return g.ask(ctx, to, about)
+}
+
+// ask puts a question to a gateway. It returns nil if that one does not count, if too many questions wait, and if it
+// does not answer until ctx ends.
+func (g *Group) ask(ctx context.Context, to string, about *peerspb.Question) *peerspb.Answer {
 	g.mu.Lock()
 	if !g.roll.Knows(to) || len(g.asked.wait) >= mostAsked {
 		g.mu.Unlock()
@@ -63,7 +70,7 @@ func (g *Group) ask(ctx context.Context, id string, about *peerspb.Question) *pe
 		delete(g.asked.wait, number)
 		g.mu.Unlock()
 	}()
-	about.Number, about.Receipt = number, id
+	about.Number = number
 	if !g.one(to, &peerspb.Message{Question: about}) {
 		return nil
 	}
@@ -81,6 +88,11 @@ const mostText = 192 << 10
 // answer answers a question of another gateway's.
 func (g *Group) answer(to string, q *peerspb.Question) {
 	a := &peerspb.Answer{Number: q.GetNumber()}
+	if k := q.GetKey(); k != nil {
+		a.Standing = &peerspb.Standing{Open: g.cfg.KeyOpen(k.GetTenant(), k.GetKey())}
+		g.one(to, &peerspb.Message{Answer: a})
+		return
+	}
 	if j := q.GetJudgement(); j != nil {
 		counted, found, refused := g.cfg.Judge(receipt.Judgement{Receipt: q.GetReceipt(), Tenant: j.GetTenant(),
 			OfAny: j.GetOfAny(), Kind: j.GetKind(), Pass: j.GetPass(), Specialist: j.GetSpecialist()})

@@ -25,6 +25,16 @@ type Link interface {
 	// Send hands a message to the gateway of that name; to "", to all others. It waits for the network no longer than
 	// the link's timeout, and fails with ErrAway where the message was not handed over.
 	Send(to string, message []byte) error
+	// Put puts value under key where seen is there, and returns what is there then: value, or what another gateway has
+	// put. What is put is kept for as long as the store is told at the start. Values of one key are all different. Put
+	// fails where the store cannot be asked. Safe for concurrent use.
+	Put(ctx context.Context, key string, seen Held, value string) (there Held, err error)
+}
+
+// Held is what the store has under a key; the zero Held: nothing.
+type Held struct {
+	Value    string
+	Revision uint64 // stores that count their changes make it differ with each
 }
 
 // Events is what a Link tells while it runs. The functions are called one at a time.

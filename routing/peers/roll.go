@@ -180,6 +180,15 @@ func (r *Roll) Peers() int { return len(r.peers) }
 // Knows returns true if the gateway of that name counts.
 func (r *Roll) Knows(name string) bool { return r.peers[name] != nil }
 
+// Life returns the life of the gateway of that name; counts is false if it does not count.
+func (r *Roll) Life(name string) (life uint64, counts bool) {
+	p := r.peers[name]
+	if p == nil {
+		return 0, false
+	}
+	return p.life, true
+}
+
 // Peer is another gateway, as operators see it.
 type Peer struct {
 	Name  string

@@ -20,6 +20,9 @@ const (
 	maxLease = time.Minute
 )
 
+// DefaultKeep is for how long links keep what is put where no time is said.
+const DefaultKeep = time.Hour
+
 // Config is what is said alike to every link. A zero field takes the default named beside it.
 type Config struct {
 	Name       string        // of the gateway: see Valid. Required

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -295,4 +297,51 @@ func TestBadConfigurationsAreRefused(t *testing.T) {
 	if _, err := redislink.New(redislink.Config{Name: "a"}); !errors.Is(err, lease.ErrConfig) {
 		t.Errorf("no address: %v", err)
 	}
+}
+
+// Of two that put where nothing is, one is first; what is there is put over by one that has seen it.
+func TestWhatIsPutIsThereForAll(t *testing.T) {
+	overBoth(t, func(t *testing.T, r rig) {
+		a := claimed(t, r.link(t, r.address(), named("a", long)))
+		b := claimed(t, r.link(t, r.address(), named("b", long)))
+		put := func(g *gateway, key string, seen peers.Held, value string) peers.Held {
+			t.Helper()
+			there, err := g.Put(t.Context(), key, seen, value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return there
+		}
+		var firsts atomic.Int32
+		var all sync.WaitGroup
+		for i := range 40 {
+			all.Go(func() {
+				value := fmt.Sprint("v", i)
+				if there, err := []*gateway{a, b}[i%2].Put(t.Context(), "many", peers.Held{}, value); err != nil {
+					t.Error(err)
+				} else if there.Value == value {
+					firsts.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if n := firsts.Load(); n != 1 {
+			t.Errorf("%d are first", n)
+		}
+		first := put(a, "k", peers.Held{}, "1")
+		if seen := put(b, "k", peers.Held{}, "2"); seen != first || first.Value != "1" {
+			t.Errorf("%+v was put, and %+v is seen", first, seen)
+		}
+		second := put(b, "k", first, "3")
+		if seen := put(a, "k", first, "4"); seen != second || second.Value != "3" {
+			t.Errorf("%+v was put, and %+v is seen by one that has seen the one before", second, seen)
+		}
+		if other := put(a, "l", peers.Held{}, "5"); other.Value != "5" {
+			t.Errorf("another key has %+v", other)
+		}
+		r.stop()
+		if _, err := a.Put(t.Context(), "k", second, "6"); !errors.Is(err, peers.ErrAway) {
+			t.Errorf("without the store: %v", err)
+		}
+	})
 }

@@ -3,8 +3,9 @@
 //	Send ─▶ <bucket>.all, <bucket>.to.<name> ─▶ [ NATS ] ─▶ lease.Keeper ─▶ peers.Events
 //	                       gateways.<name> in the bucket ◀─┘
 //
-// The first gateway makes the bucket, whose values live for its lease; one that exists is used as it is. A credential
-// needs to publish to and subscribe to <bucket>.>, and JetStream's API for the stream KV_<bucket>.
+// The first gateway makes the bucket, whose values live for its lease; one that exists is used as it is. What is put
+// goes to a second bucket, <bucket>-keys, that the first Put makes. A credential needs to publish to and subscribe to
+// <bucket>.>, and JetStream's API for the streams KV_<bucket> and KV_<bucket>-keys.
 package natslink
 
 import (
@@ -42,7 +43,8 @@ type Config struct {
 
 	Name           string // of this gateway. Required
 	Lease, Timeout time.Duration
-	MaxMessage     int64 // bytes
+	Keep           time.Duration // of what is put: see lease.DefaultKeep
+	MaxMessage     int64         // bytes
 	Log            *slog.Logger
 }
 
@@ -51,6 +53,7 @@ type Link struct {
 	config Config
 	keeper *lease.Keeper
 	conn   atomic.Pointer[nats.Conn] // what Send uses; nil while there is none
+	keys   atomic.Pointer[keys]      // what Put uses, likewise
 }
 
 // New returns a Link, without connecting yet. It fails with lease.ErrConfig.
@@ -60,6 +63,9 @@ func New(c Config) (*Link, error) {
 	}
 	if c.URL == "" || !lease.Valid(c.Bucket) {
 		return nil, fmt.Errorf("%w: URL %q, bucket %.70q", lease.ErrConfig, c.URL, c.Bucket)
+	}
+	if c.Keep <= 0 {
+		c.Keep = lease.DefaultKeep
 	}
 	k, err := lease.NewKeeper(lease.Config{Name: c.Name, Lease: c.Lease, Timeout: c.Timeout, MaxMessage: c.MaxMessage,
 		Log: c.Log})

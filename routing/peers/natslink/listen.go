@@ -53,6 +53,8 @@ func (l *Link) listen(ctx context.Context, up func(lease.Store)) error {
 	if err != nil {
 		return err
 	}
+	defer l.keys.Store(nil)
+	l.keys.Store(&keys{js: s.js, bucket: l.config.Bucket + "-keys", life: max(l.config.Keep, minLife)})
 	if err := conn.FlushTimeout(l.keeper.Config().Timeout); err != nil {
 		return err
 	}

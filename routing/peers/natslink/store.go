@@ -41,14 +41,8 @@ func (s *store) open(ctx context.Context) (jetstream.KeyValue, error) {
 	if s.kv != nil {
 		return s.kv, nil
 	}
-	kv, err := s.js.KeyValue(ctx, s.bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		kv, err = s.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: s.bucket,
-			Description: "names of Octet's gateways", TTL: max(s.lease, minLife)})
-		if errors.Is(err, jetstream.ErrBucketExists) { // another gateway was faster
-			kv, err = s.js.KeyValue(ctx, s.bucket)
-		}
-	}
+	kv, err := bucket(ctx, s.js, jetstream.KeyValueConfig{Bucket: s.bucket, Description: "names of Octet's gateways",
+		TTL: max(s.lease, minLife)})
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +52,18 @@ func (s *store) open(ctx context.Context) (jetstream.KeyValue, error) {
 	}
 	s.kv, s.life = kv, about.TTL()
 	return kv, nil
+}
+
+// bucket finds a bucket, or makes it.
+func bucket(ctx context.Context, js jetstream.JetStream, as jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	kv, err := js.KeyValue(ctx, as.Bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kv, err = js.CreateKeyValue(ctx, as)
+		if errors.Is(err, jetstream.ErrBucketExists) { // another gateway was faster
+			kv, err = js.KeyValue(ctx, as.Bucket)
+		}
+	}
+	return kv, err
 }
 
 // Life implements lease.Store.

@@ -645,7 +645,7 @@ func (x *Seat) GetTokens() uint32 {
 	return 0
 }
 
-// Question asks one gateway for a receipt, or to count a verdict on its answer.
+// Question asks one gateway for a receipt, to count a verdict on its answer, or how a key stands there.
 type Question struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Number  uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
@@ -653,7 +653,9 @@ type Question struct {
 	// As its client sees it, not operators.
 	ForClient bool `protobuf:"varint,3,opt,name=for_client,json=forClient,proto3" json:"for_client,omitempty"`
 	// That a tenant gives; not there: the receipt is asked for.
-	Judgement     *Judgement `protobuf:"bytes,4,opt,name=judgement,proto3" json:"judgement,omitempty"`
+	Judgement *Judgement `protobuf:"bytes,4,opt,name=judgement,proto3" json:"judgement,omitempty"`
+	// Whose standing is asked for; not there: nothing is asked of a key.
+	Key           *Key `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -716,6 +718,66 @@ func (x *Question) GetJudgement() *Judgement {
 	return nil
 }
 
+func (x *Question) GetKey() *Key {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+// Key is a tenant's Idempotency-Key.
+type Key struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tenant        string                 `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Key) Reset() {
+	*x = Key{}
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Key) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Key) ProtoMessage() {}
+
+func (x *Key) ProtoReflect() protoreflect.Message {
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Key.ProtoReflect.Descriptor instead.
+func (*Key) Descriptor() ([]byte, []int) {
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Key) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *Key) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
 // Judgement is a verdict on an answer of the gateway that is asked.
 type Judgement struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -732,7 +794,7 @@ type Judgement struct {
 
 func (x *Judgement) Reset() {
 	*x = Judgement{}
-	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	mi := &file_routing_peers_peers_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +806,7 @@ func (x *Judgement) String() string {
 func (*Judgement) ProtoMessage() {}
 
 func (x *Judgement) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	mi := &file_routing_peers_peers_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +819,7 @@ func (x *Judgement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judgement.ProtoReflect.Descriptor instead.
 func (*Judgement) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Judgement) GetTenant() string {
@@ -804,14 +866,16 @@ type Answer struct {
 	// The receipt as JSON; empty: it is not kept.
 	Receipt []byte `protobuf:"bytes,3,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	// To a judgement; not there: no receipt of that id is kept for the tenant.
-	Judged        *Judged `protobuf:"bytes,4,opt,name=judged,proto3" json:"judged,omitempty"`
+	Judged *Judged `protobuf:"bytes,4,opt,name=judged,proto3" json:"judged,omitempty"`
+	// To a question about a key.
+	Standing      *Standing `protobuf:"bytes,5,opt,name=standing,proto3" json:"standing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_routing_peers_peers_proto_msgTypes[8]
+	mi := &file_routing_peers_peers_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +887,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[8]
+	mi := &file_routing_peers_peers_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +900,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{8}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Answer) GetNumber() uint64 {
@@ -867,6 +931,59 @@ func (x *Answer) GetJudged() *Judged {
 	return nil
 }
 
+func (x *Answer) GetStanding() *Standing {
+	if x != nil {
+		return x.Standing
+	}
+	return nil
+}
+
+// Standing is how a key stands at the gateway that was asked.
+type Standing struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A request under it is being answered.
+	Open          bool `protobuf:"varint,1,opt,name=open,proto3" json:"open,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Standing) Reset() {
+	*x = Standing{}
+	mi := &file_routing_peers_peers_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Standing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Standing) ProtoMessage() {}
+
+func (x *Standing) ProtoReflect() protoreflect.Message {
+	mi := &file_routing_peers_peers_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Standing.ProtoReflect.Descriptor instead.
+func (*Standing) Descriptor() ([]byte, []int) {
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Standing) GetOpen() bool {
+	if x != nil {
+		return x.Open
+	}
+	return false
+}
+
 // Judged says what came of a judgement.
 type Judged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -880,7 +997,7 @@ type Judged struct {
 
 func (x *Judged) Reset() {
 	*x = Judged{}
-	mi := &file_routing_peers_peers_proto_msgTypes[9]
+	mi := &file_routing_peers_peers_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -892,7 +1009,7 @@ func (x *Judged) String() string {
 func (*Judged) ProtoMessage() {}
 
 func (x *Judged) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[9]
+	mi := &file_routing_peers_peers_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -905,7 +1022,7 @@ func (x *Judged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judged.ProtoReflect.Descriptor instead.
 func (*Judged) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{9}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Judged) GetCounted() bool {
@@ -983,13 +1100,17 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\n" +
 	"specialist\x18\x02 \x01(\tR\n" +
 	"specialist\x12\x16\n" +
-	"\x06tokens\x18\x03 \x01(\rR\x06tokens\"\x94\x01\n" +
+	"\x06tokens\x18\x03 \x01(\rR\x06tokens\"\xbb\x01\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x18\n" +
 	"\areceipt\x18\x02 \x01(\tR\areceipt\x12\x1d\n" +
 	"\n" +
 	"for_client\x18\x03 \x01(\bR\tforClient\x127\n" +
-	"\tjudgement\x18\x04 \x01(\v2\x19.octet.peers.v1.JudgementR\tjudgement\"\x82\x01\n" +
+	"\tjudgement\x18\x04 \x01(\v2\x19.octet.peers.v1.JudgementR\tjudgement\x12%\n" +
+	"\x03key\x18\x05 \x01(\v2\x13.octet.peers.v1.KeyR\x03key\"/\n" +
+	"\x03Key\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\"\x82\x01\n" +
 	"\tJudgement\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06of_any\x18\x02 \x01(\bR\x05ofAny\x12\x12\n" +
@@ -997,12 +1118,15 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\x04pass\x18\x04 \x01(\bR\x04pass\x12\x1e\n" +
 	"\n" +
 	"specialist\x18\x05 \x01(\tR\n" +
-	"specialist\"\x82\x01\n" +
+	"specialist\"\xb8\x01\n" +
 	"\x06Answer\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
 	"\x06tenant\x18\x02 \x01(\tR\x06tenant\x12\x18\n" +
 	"\areceipt\x18\x03 \x01(\fR\areceipt\x12.\n" +
-	"\x06judged\x18\x04 \x01(\v2\x16.octet.peers.v1.JudgedR\x06judged\"<\n" +
+	"\x06judged\x18\x04 \x01(\v2\x16.octet.peers.v1.JudgedR\x06judged\x124\n" +
+	"\bstanding\x18\x05 \x01(\v2\x18.octet.peers.v1.StandingR\bstanding\"\x1e\n" +
+	"\bStanding\x12\x12\n" +
+	"\x04open\x18\x01 \x01(\bR\x04open\"<\n" +
 	"\x06Judged\x12\x18\n" +
 	"\acounted\x18\x01 \x01(\bR\acounted\x12\x18\n" +
 	"\arefused\x18\x02 \x01(\tR\arefusedB\x1dZ\x1boctet/routing/peers/peerspbb\x06proto3"
@@ -1019,7 +1143,7 @@ func file_routing_peers_peers_proto_rawDescGZIP() []byte {
 	return file_routing_peers_peers_proto_rawDescData
 }
 
-var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_routing_peers_peers_proto_goTypes = []any{
 	(*Message)(nil),   // 0: octet.peers.v1.Message
 	(*Work)(nil),      // 1: octet.peers.v1.Work
@@ -1028,25 +1152,29 @@ var file_routing_peers_peers_proto_goTypes = []any{
 	(*Used)(nil),      // 4: octet.peers.v1.Used
 	(*Seat)(nil),      // 5: octet.peers.v1.Seat
 	(*Question)(nil),  // 6: octet.peers.v1.Question
-	(*Judgement)(nil), // 7: octet.peers.v1.Judgement
-	(*Answer)(nil),    // 8: octet.peers.v1.Answer
-	(*Judged)(nil),    // 9: octet.peers.v1.Judged
+	(*Key)(nil),       // 7: octet.peers.v1.Key
+	(*Judgement)(nil), // 8: octet.peers.v1.Judgement
+	(*Answer)(nil),    // 9: octet.peers.v1.Answer
+	(*Standing)(nil),  // 10: octet.peers.v1.Standing
+	(*Judged)(nil),    // 11: octet.peers.v1.Judged
 }
 var file_routing_peers_peers_proto_depIdxs = []int32{
-	1, // 0: octet.peers.v1.Message.work:type_name -> octet.peers.v1.Work
-	2, // 1: octet.peers.v1.Message.knobs:type_name -> octet.peers.v1.Knob
-	3, // 2: octet.peers.v1.Message.verdicts:type_name -> octet.peers.v1.Verdict
-	5, // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
-	6, // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
-	8, // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
-	4, // 6: octet.peers.v1.Message.used:type_name -> octet.peers.v1.Used
-	7, // 7: octet.peers.v1.Question.judgement:type_name -> octet.peers.v1.Judgement
-	9, // 8: octet.peers.v1.Answer.judged:type_name -> octet.peers.v1.Judged
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	1,  // 0: octet.peers.v1.Message.work:type_name -> octet.peers.v1.Work
+	2,  // 1: octet.peers.v1.Message.knobs:type_name -> octet.peers.v1.Knob
+	3,  // 2: octet.peers.v1.Message.verdicts:type_name -> octet.peers.v1.Verdict
+	5,  // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
+	6,  // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
+	9,  // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
+	4,  // 6: octet.peers.v1.Message.used:type_name -> octet.peers.v1.Used
+	8,  // 7: octet.peers.v1.Question.judgement:type_name -> octet.peers.v1.Judgement
+	7,  // 8: octet.peers.v1.Question.key:type_name -> octet.peers.v1.Key
+	11, // 9: octet.peers.v1.Answer.judged:type_name -> octet.peers.v1.Judged
+	10, // 10: octet.peers.v1.Answer.standing:type_name -> octet.peers.v1.Standing
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_routing_peers_peers_proto_init() }
@@ -1060,7 +1188,7 @@ func file_routing_peers_peers_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_routing_peers_peers_proto_rawDesc), len(file_routing_peers_peers_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

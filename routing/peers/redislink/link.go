@@ -3,10 +3,11 @@
 //	Send ─ PUBLISH ─▶ <prefix>all, <prefix>to:<name> ─▶ [ Redis ] ─▶ lease.Keeper ─▶ peers.Events
 //	                         <prefix>gateway:<name> ◀──────┘
 //
-// There are two connections: one that listens, and one that asks. Each message begins with the incarnation of the link
+// There are two connections, one that listens and one that asks, and a few more for what is put, which is
+// <prefix>key:<key>. Each message begins with the incarnation of the link
 // that sent it, by which that link knows its own. Channels are one for all of Redis's numbered databases: ensembles
-// that share a Redis need prefixes of their own. An ACL user needs ~<prefix>gateway:*, &<prefix>*, and the commands
-// subscribe, ping, publish, evalsha, eval, type, getrange, set and del.
+// that share a Redis need prefixes of their own. An ACL user needs ~<prefix>gateway:*, ~<prefix>key:*, &<prefix>*,
+// and the commands subscribe, ping, publish, evalsha, eval, type, getrange, get, set and del.
 package redislink
 
 import (
@@ -42,7 +43,8 @@ type Config struct {
 
 	Name           string // of this gateway. Required
 	Lease, Timeout time.Duration
-	MaxMessage     int64 // bytes
+	Keep           time.Duration // of what is put: see lease.DefaultKeep
+	MaxMessage     int64         // bytes
 	Log            *slog.Logger
 }
 
@@ -51,6 +53,7 @@ type Link struct {
 	config Config
 	keeper *lease.Keeper
 	client atomic.Pointer[redis.Client] // what Send uses; nil while there is none
+	keys   atomic.Pointer[redis.Client] // what Put uses, likewise
 }
 
 // New returns a Link, without connecting yet. It fails with lease.ErrConfig.
@@ -61,6 +64,9 @@ func New(c Config) (*Link, error) {
 	if c.Addr == "" || c.DB < 0 || len(c.Prefix) > maxPrefix {
 		return nil, fmt.Errorf("%w: address %q, database %d, a prefix of %d bytes", lease.ErrConfig, c.Addr, c.DB,
 			len(c.Prefix))
+	}
+	if c.Keep <= 0 {
+		c.Keep = lease.DefaultKeep
 	}
 	k, err := lease.NewKeeper(lease.Config{Name: c.Name, Lease: c.Lease, Timeout: c.Timeout, MaxMessage: c.MaxMessage,
 		Log: c.Log})
@@ -75,7 +81,7 @@ func (l *Link) Stats() lease.Stats { return l.keeper.Stats() }
 
 // Claim implements peers.Link.
 func (l *Link) Claim(ctx context.Context) error {
-	client := l.open()
+	client := l.open(1)
 	defer func() { _ = client.Close() }() // nothing is in flight any more
 	return l.keeper.Claim(ctx, l.store(client))
 }
@@ -113,11 +119,12 @@ func (l *Link) channel(name string) string {
 	return l.config.Prefix + "to:" + name
 }
 
-// open returns a client that asks over one connection, in order.
-func (l *Link) open() *redis.Client {
+// open returns a client of so many connections at most. One asks in order.
+func (l *Link) open(connections int) *redis.Client {
 	c := l.keeper.Config()
 	return redisclient.New(redis.Options{
-		Addr: l.config.Addr, Username: l.config.Username, Password: l.config.Password, DB: l.config.DB, PoolSize: 1,
+		Addr: l.config.Addr, Username: l.config.Username, Password: l.config.Password, DB: l.config.DB,
+		PoolSize:    connections,
 		DialTimeout: c.Timeout, ReadTimeout: c.Timeout, WriteTimeout: c.Timeout, PoolTimeout: c.Timeout,
 	}, max(c.MaxMessage+slack, minReply))
 }

@@ -18,8 +18,8 @@ const minSilence = time.Second
 // listen implements lease.Listen.
 func (l *Link) listen(ctx context.Context, up func(lease.Store)) error {
 	c := l.keeper.Config()
-	client := l.open()
-	defer func() { _ = client.Close() }() // nothing is in flight any more
+	client, keys := l.open(1), l.open(askers)
+	defer func() { _, _ = client.Close(), keys.Close() }() // what is in flight fails
 	channels := []string{l.channel(""), l.channel(c.Name)}
 	subscription := client.Subscribe(ctx, channels...)
 	// A read that waits does not see ctx end; it sees its connection end.
@@ -39,6 +39,8 @@ func (l *Link) listen(ctx context.Context, up func(lease.Store)) error {
 	}
 	l.client.Store(client)
 	defer l.client.Store(nil)
+	l.keys.Store(keys)
+	defer l.keys.Store(nil)
 	up(l.store(client))
 	for {
 		got, err := subscription.ReceiveTimeout(ctx, max(c.Lease, minSilence))
