@@ -56,8 +56,9 @@ func eachCertificate(cfg *config.Config, see func(key string, f certs.Files)) {
 	}
 }
 
-// Exposures returns what of a configuration that can be served is open to others, or soon of no use; one a line.
-func Exposures(cfg *config.Config, now time.Time) (all []string) {
+// Exposures returns what of a configuration that can be served is open to others, or of no use now or before soon has
+// passed; one a line.
+func Exposures(cfg *config.Config, now time.Time, soon time.Duration) (all []string) {
 	if cfg.AnonymousExposed() {
 		all = append(all, fmt.Sprintf("listen.data: on %s any client is served without a key: "+
 			"set auth.anonymous: false, or listen.tls.client_ca", cfg.Listen.Data))
@@ -66,11 +67,20 @@ func Exposures(cfg *config.Config, now time.Time) (all []string) {
 		all = append(all, fmt.Sprintf("listen.data: on %s keys and prompts go over the network as they are: "+
 			"set listen.tls", cfg.Listen.Data))
 	}
+	if cfg.AdminExposed() && cfg.Listen.AdminTLS == nil {
+		all = append(all, fmt.Sprintf("listen.admin: on %s the operators' token goes over the network as it is: "+
+			"set listen.admin_tls", cfg.Listen.Admin))
+	}
 	eachCertificate(cfg, func(key string, f certs.Files) {
-		if h, err := certs.Read(f); err == nil && h.Expired(now) {
-			all = append(all, fmt.Sprintf("%s.cert: %s has expired on %s", key, f.Cert,
-				h.Expires.Format(time.DateOnly)))
+		h, err := certs.Read(f)
+		if err != nil || !h.Expired(now.Add(soon)) {
+			return
 		}
+		verb := "expires"
+		if h.Expired(now) {
+			verb = "has expired"
+		}
+		all = append(all, fmt.Sprintf("%s.cert: %s %s on %s", key, f.Cert, verb, h.Expires.Format(time.DateOnly)))
 	})
 	return all
 }

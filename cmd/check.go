@@ -12,7 +12,7 @@ import (
 	"octet/internal/http1/server"
 )
 
-// soon is how long before its end a key is told of.
+// soon is how long before its end a key or a certificate is told of.
 const soon = 14 * 24 * time.Hour
 
 func checkCommand() *cobra.Command {
@@ -43,7 +43,7 @@ func checkCommand() *cobra.Command {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: front: octet needs Linux; here Go's own server answers clients\n",
 					args[0])
 			}
-			for _, said := range app.Exposures(cfg, time.Now()) {
+			for _, said := range app.Exposures(cfg, time.Now(), soon) {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: warning: %s\n", args[0], said)
 			}
 			if err := app.VerifierOff(cfg); err != nil {

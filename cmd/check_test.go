@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"octet/config"
+	"octet/internal/tlstest"
 )
 
 // check reads the files of specialists[].discover too: it counts what they list, tells of one that is absent, and
@@ -74,5 +75,43 @@ func TestCheckTellsOfKeysThatEnd(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "a0000000") {
 		t.Errorf("a hash is told: %s", out.String())
+	}
+}
+
+// check warns of what others can reach or read, and of certificates that have ended or end within a fortnight.
+func TestCheckWarnsOfWhatIsOpenAndOfCertificatesThatEnd(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ca := tlstest.New(t)
+	ended, soon := ca.Issue(t, time.Now().Add(-time.Hour)), ca.Issue(t, time.Now().Add(13*24*time.Hour))
+	later := ca.Issue(t, time.Now().Add(15*24*time.Hour))
+	pair := func(l tlstest.Leaf) string { return fmt.Sprintf("{cert: %q, key: %q}", l.CertFile, l.KeyFile) }
+	const anonymous, keys, token = "any client is served", "keys and prompts go", "operators' token goes"
+	for _, c := range []struct {
+		listen string
+		want   []string // of all that may be warned of
+	}{
+		{"", nil},
+		{"data: ':8080'", []string{anonymous, keys}},
+		{"data: ':8080', tls: " + pair(later), []string{anonymous}},
+		{"data: ':8080', tls: {client_ca: " + ca.CertFile + ", " + pair(later)[1:], nil},
+		{"admin: ':8081'", []string{token}},
+		{"admin: ':8081', admin_tls: " + pair(later), nil},
+		{"tls: " + pair(ended), []string{"listen.tls.cert: " + ended.CertFile + " has expired on "}},
+		{"admin_tls: " + pair(soon), []string{"listen.admin_tls.cert: " + soon.CertFile + " expires on "}},
+	} {
+		text := "listen: {" + c.listen + "}\nadmin: {token: a token that is long enough}\n" +
+			"specialists: [{name: debug, replicas: [{url: 'http://a:1'}]}]\n"
+		if err := os.WriteFile("octet.yaml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := command(t, "check", "octet.yaml")
+		if err != nil || strings.Count(out, "warning: ") != len(c.want) {
+			t.Errorf("%s: %v\n%s", c.listen, err, out)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: %q is not told:\n%s", c.listen, want, out)
+			}
+		}
 	}
 }

@@ -69,6 +69,9 @@ func clash(a, b string) bool {
 // Exposed returns true if the data listener can be reached from other machines.
 func (c *Config) Exposed() bool { return !loopback(c.Listen.Data) }
 
+// AdminExposed returns true if the admin listener can be reached from other machines.
+func (c *Config) AdminExposed() bool { return !loopback(c.Listen.Admin) }
+
 // AnonymousExposed returns true if requests without a key, and without a client's certificate, are served to other
 // machines.
 func (c *Config) AnonymousExposed() bool {
