@@ -35,6 +35,7 @@ type planted struct {
 	name       string
 	engine     func(*emulator.Config)
 	tamper     func(path string, status int, body []byte) (int, []byte)
+	when       string // tampered with are answers to requests whose body has it
 	refuse     string // requests whose body has it are refused
 	specialist string // keys of the specialist
 	replica    string // further keys of the replica
@@ -72,7 +73,11 @@ var seededFaults = []planted{
 		found: map[string]string{"block_size": "block_size: 32"}},
 	{name: "pool", replica: ", blocks: 9999", found: map[string]string{"pool": "blocks: 4096"}},
 	{name: "tokens", tamper: replaced("/tokenize", `"tokens":[`, `"tokens":[7,`),
-		found: map[string]string{"tokens": "tokenizer:"}},
+		found: map[string]string{"tokens": "tokenizer: the tokenizer.json"}},
+	{name: "template", tamper: replaced("/tokenize", `"tokens":[`, `"tokens":[7,`), when: `"messages"`,
+		found: map[string]string{"tokens": "chat_template:"}},
+	{name: "tools", tamper: replaced("/tokenize", `"tokens":[`, `"tokens":[7,`), when: `"tools"`,
+		found: map[string]string{"tokens": "chat_template:"}},
 	{name: "adapter", specialist: "adapters: [{name: gdb}]",
 		found: map[string]string{"adapters": "a path for the adapter gdb"}},
 	{name: "dark", tamper: func(path string, status int, body []byte) (int, []byte) {
@@ -81,6 +86,10 @@ var seededFaults = []planted{
 		}
 		return status, body
 	}, found: map[string]string{"metrics": "--disable-log-stats"}},
+	{name: "renamed", tamper: replaced("/metrics", "vllm:num_requests_", "vllm:requests_"),
+		found: map[string]string{"metrics": "release that is known to work"}},
+	{name: "nameless", tamper: replaced("/metrics", "vllm:", "engine_"),
+		found: map[string]string{"metrics": "--disable-log-stats"}},
 	{name: "unordered", refuse: `"priority"`, replica: ", forward_priority: true",
 		found: map[string]string{"priority": "--scheduling-policy priority"}},
 	{name: "terse", tamper: replaced("/v1/completions", `"prompt_tokens_details"`, `"prompt_tokens_nothing"`),
@@ -177,7 +186,7 @@ func (p *planted) around(engine http.Handler) http.Handler {
 		answer := httptest.NewRecorder()
 		engine.ServeHTTP(answer, r)
 		status, text := answer.Code, answer.Body.Bytes()
-		if p.tamper != nil {
+		if p.tamper != nil && bytes.Contains(body, []byte(p.when)) {
 			status, text = p.tamper(r.URL.Path, status, text)
 		}
 		if p.late != 0 {

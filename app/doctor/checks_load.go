@@ -73,7 +73,11 @@ func metrics(f *Facts) Verdict {
 	case f.MetricsErr != nil:
 		return warn(start(f.Kind.Flags.Metrics, "", "turn its metrics on"), "%s: %v", f.Kind.Paths.Metrics,
 			f.MetricsErr)
-	case !f.Metrics.Has(openai.HasRunning | openai.HasWaiting):
+	case f.Metrics.Tells() && !f.Metrics.Has(openai.HasRunning|openai.HasWaiting):
+		return warn("an engine of a release that is known to work: see the check version",
+			"%s has series of %s, and none of running and waiting requests under a name that is known",
+			f.Kind.Paths.Metrics, f.Kind.Name)
+	case !f.Metrics.Tells():
 		return warn(start(f.Kind.Flags.Metrics, "", "turn its metrics on"),
 			"%s has no series of running and waiting requests under a name of %s", f.Kind.Paths.Metrics, f.Kind.Name)
 	}
@@ -88,8 +92,9 @@ func isAway(err error) bool {
 
 func tokens(f *Facts) Verdict {
 	c := f.Compared
-	cure := either(f.of("tokenizer", "the tokenizer.json that the engine was started with"), f.of("tokenizer",
-		"engine"))
+	engines := f.of("tokenizer", "engine")
+	cure := either(f.of("tokenizer", "the tokenizer.json that the engine was started with"), engines)
+	render := either(f.of("chat_template", "the one that the engine was started with"), engines)
 	switch {
 	case f.Tokens == tokenizers.ByEngine:
 		return pass("the engine's own")
@@ -99,12 +104,12 @@ func tokens(f *Facts) Verdict {
 		return unasked("it has no /tokenize")
 	case f.ComparedErr != nil:
 		return unasked("it did not tokenize: " + f.ComparedErr.Error())
-	case c.Plain != nil:
-		return fail(cure, "it tokenizes otherwise: %v", c.Plain)
+	case c.Words != nil:
+		return fail(cure, "it tokenizes otherwise: %v", c.Words)
+	case c.Chats != nil:
+		return fail(render, "it tokenizes texts likewise, and renders messages otherwise: %v", c.Chats)
 	case c.Tools != nil:
-		return warn(either(f.of("chat_template", "the one that the engine was started with"), f.of("tokenizer",
-			"engine")),
-			"it renders tools otherwise: %v", c.Tools)
+		return warn(render, "it renders tools otherwise: %v", c.Tools)
 	case c.Compared == 0:
 		return unasked("no probe is rendered by both sides")
 	}

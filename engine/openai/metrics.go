@@ -41,6 +41,9 @@ const (
 	HasAdapters // MaxAdapters, RunningAdapters and WaitingAdapters
 )
 
+// Tells reports whether the engine told anything.
+func (m *Metrics) Tells() bool { return m.has != 0 }
+
 // Has reports whether the engine told all of f.
 func (m *Metrics) Has(f Field) bool { return m.has&f == f }
 

@@ -41,13 +41,13 @@ const probesWithTools = 4 // the last of them
 // Comparison is what probes came to.
 type Comparison struct {
 	Compared int   // probes that both sides rendered
-	Plain    error // the first difference without tools; nil if there is none
+	Words    error // the first difference in a text as it stands, without a template; nil if there is none
+	Chats    error // likewise in messages without tools
 	Tools    error // likewise with tools
 }
 
 // CompareBuiltin compares what the tokenizer of emulated engines makes of probes with what an engine makes of them.
-// text
-// returns the prompt of a probe, false where it is not rendered here.
+// text returns the prompt of a probe, false where it is not rendered here.
 func CompareBuiltin(ctx context.Context, model string, e Engine, text func(*routing.Facts) ([]byte, bool)) (Comparison,
 	error) {
 	return compareProbes(ctx, model, e, func(f *routing.Facts) ([]uint32, error) {
@@ -90,9 +90,12 @@ func compareProbes(ctx context.Context, model string, e Engine,
 			return c, err
 		}
 		c.Compared++
-		first := &c.Plain
-		if i >= len(probes)-probesWithTools {
+		first := &c.Chats
+		switch {
+		case i >= len(probes)-probesWithTools:
 			first = &c.Tools
+		case probes[i].Kind == "completion":
+			first = &c.Words
 		}
 		if *first == nil && difference != nil {
 			*first = fmt.Errorf("probe %d: %w", i+1, difference)
