@@ -33,7 +33,8 @@ func program(name string) (path, missing string) {
 func kinds(octets map[string]string, binaries string) []kind {
 	var all []kind
 	for _, name := range sorted(octets) {
-		all = append(all, octet(name, octets[name]), octetOnNetHTTP(name, octets[name]))
+		all = append(all, octet(name, octets[name]), octetOnNetHTTP(name, octets[name]),
+			octetTraced(name, octets[name]))
 	}
 	all = append(all, nginx(), haproxy())
 	for _, name := range []string{"reverseproxy", "gin", "bifrost"} {

@@ -17,6 +17,14 @@ func octetOnNetHTTP(name, binary string) kind {
 	return octetWith(name+"-nethttp", binary, "front: nethttp\n", "")
 }
 
+// octetTraced has one request in a hundred traced, which the engine takes beside requests.
+func octetTraced(name, binary string) kind {
+	return kind{name: name + "-traced", command: func(dir, listen, engine string) ([]string, error) {
+		return octetWith("", binary, fmt.Sprintf("tracing: {otlp: \"http://%s/traces\", sample: 0.01}\n", engine), "").
+			command(dir, listen, engine)
+	}}
+}
+
 // octetWith has more top-level sections, and more of a scheduler section.
 func octetWith(name, binary, sections, scheduler string) kind {
 	return kind{name: name, command: func(dir, listen, engine string) ([]string, error) {

@@ -3,9 +3,11 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"octet/adapters"
+	"octet/gateway/apierr"
 	"octet/gateway/fault"
 	"octet/gateway/place"
 	"octet/routing"
@@ -44,6 +46,23 @@ func (d *Dispatch) holdAdapter(ctx context.Context, began time.Duration) (time.D
 	}
 	t.adapter = hold
 	return began, nil
+}
+
+// lostAdapter returns err, or that the adapter is not to be had here where the engine has refused the request for that:
+// it may unload adapters by itself, or have begun anew. Then the request is routed anew, and it is loaded again.
+func (d *Dispatch) lostAdapter(ctx context.Context, err error) error {
+	t := &d.turn
+	said, is := errors.AsType[*apierr.Error](err)
+	if !is || !t.adapter.Held() || d.Relay.Begun() {
+		return err
+	}
+	named := said.Code == apierr.InvalidRequest && strings.Contains(said.EngineText, d.Plan.Adapter)
+	if said.Code != apierr.ModelNotFound && !named ||
+		!d.Plan.Specialist.Keeper.Lost(ctx, uint16(t.rep.Host), d.Plan.Adapter) {
+		return err
+	}
+	d.retry.free = true // no engine has worked for it
+	return &adapters.Refusal{Adapter: d.Plan.Adapter, Reason: adapters.ErrLost}
 }
 
 // Misses reports whether the request may be routed anew after err: the adapter was not to be had where it was looked

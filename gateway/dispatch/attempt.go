@@ -69,7 +69,7 @@ func (d *Dispatch) attempt(ctx context.Context, began time.Duration) (err error)
 		case errors.Is(err, place.ErrPreempted) && !d.Relay.Begun():
 			d.Preempted++
 		case !d.doWithout(err) && !d.doWithoutUsage(err) && !d.doWithoutDoor(err):
-			return err
+			return d.lostAdapter(ctx, err)
 		}
 		d.turn.leave()
 	}
