@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"log/slog"
 
 	"octet/engine/openai"
@@ -14,7 +15,7 @@ func logsHealth(log *slog.Logger) func(*fleet.Replica, bool) {
 		if healthy {
 			log.Info("replica recovered", "replica", r.Spec().Name)
 		} else {
-			log.Warn("replica down", "replica", r.Spec().Name)
+			log.Log(context.Background(), alarm(r.Left()), "replica down", "replica", r.Spec().Name)
 		}
 	}
 }
@@ -23,11 +24,20 @@ func logsHealth(log *slog.Logger) func(*fleet.Replica, bool) {
 func logsWithdrawal(log *slog.Logger) func(*fleet.Replica, bool, string) {
 	return func(r *fleet.Replica, withdrawn bool, why string) {
 		if withdrawn {
-			log.Warn("replica withdrawn: no new requests", "replica", r.Spec().Name, "why", why)
+			log.Log(context.Background(), alarm(why == fleet.WhyLeft), "replica withdrawn: no new requests", "replica",
+				r.Spec().Name, "why", why)
 		} else {
 			log.Info("replica returned", "replica", r.Spec().Name, "why", why)
 		}
 	}
+}
+
+// alarm is how loud a replica's end is told: one that is found no more is expected to end, and scaling down is no alarm.
+func alarm(left bool) slog.Level {
+	if left {
+		return slog.LevelInfo
+	}
+	return slog.LevelWarn
 }
 
 // logFailure logs a failed probe: once for each kind of failure in a row, and apart for an engine that is still loading
@@ -47,5 +57,6 @@ func (r *replica) logFailure(log *slog.Logger, err error) {
 		log.Info(what, "replica", r.key.name)
 		return
 	}
-	log.Warn(what, "replica", r.key.name, "error", err)
+	log.Log(context.Background(), alarm(r.served != nil && r.served.Fleet.Left()), what, "replica", r.key.name, "error",
+		err)
 }

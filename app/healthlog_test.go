@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"octet/engine/openai"
+	"octet/gateway/ensemble"
 	"octet/routing/fleet"
 )
 
@@ -57,4 +58,24 @@ func TestRecoveriesAndLoadingAreLoggedOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A replica that is found no more ends without an alarm: that a fleet is scaled down wakes no operator.
+func TestAReplicaThatIsFoundNoMoreEndsQuietly(t *testing.T) {
+	for _, left := range []bool{true, false} {
+		var out bytes.Buffer
+		log := slog.New(slog.NewTextHandler(&out, nil))
+		f := fleet.New(fleet.WithHealthChange(logsHealth(log)), fleet.WithWithdrawal(logsWithdrawal(log)))
+		member, err := f.Put(fleet.Spec{Name: "debug-0", Specialist: "debug", Host: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		member.SetLeft(left)
+		r := &replica{key: replicaKey{name: "debug-0"}, served: &ensemble.Replica{Fleet: member}}
+		r.logFailure(log, errors.New("connection refused"))
+		logsHealth(log)(member, false)
+		if quiet := !strings.Contains(out.String(), "WARN"); quiet != left {
+			t.Errorf("found no more: %v\n%s", left, out.String())
+		}
+	}
 }
