@@ -14,7 +14,6 @@ var (
 	ErrLate     = errors.New("it was not loaded in time")
 	ErrReplaced = errors.New("another edition of it is in force")
 	ErrGone     = errors.New("its replica is gone")
-	ErrLost     = errors.New("its engine has it no more")
 )
 
 // What a load or an unload may end with, beside errors of the engine's.

@@ -71,7 +71,7 @@ func TestThePrefillReplicaIsHeldUntilTheFirstToken(t *testing.T) {
 			resp.Body.Close()
 		}
 	}()
-	eventually(t, "decode is asked", func() bool { return w.running("d-0") == 1 })
+	eventually(t, "decode is asked", func() bool { return w.running("d-0") == 1 && w.armed("d-0") == 0 })
 	if n := w.running("p-0"); n != 1 || w.Engines["p-0"].State().Exported == 0 {
 		t.Errorf("prefill holds %d places while its blocks wait for decode", n)
 	}

@@ -23,7 +23,7 @@ func TestAPrefillGivesWayAndBeginsAgain(t *testing.T) {
 		text, resp = w.says("streamed", long("debug", "low", ""))
 		said <- text
 	}()
-	eventually(t, "the prefill runs", func() bool { return w.running("p-0") == 1 })
+	eventually(t, "the prefill runs", func() bool { return w.running("p-0") == 1 && w.armed("p-0") == 0 })
 	urgent, _ := w.says("unary", long("alone", "urgent", ""))
 	if got, _ := w.says("unary", long("debug", "urgent", ""), "X-Priority", "5"); got != urgent {
 		t.Errorf("urgent: %q, alone %q", got, urgent)

@@ -1,6 +1,8 @@
 package pairs
 
 import (
+	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +35,26 @@ var adapterFeatures = []*feature{
 			return a.done && a.receipt != nil && a.receipt.Decision.Version == "2" && a.receipt.Decision.Probation
 		},
 	},
+	{ // engines unload what requests ask for, while streams are open and after them
+		name: "lost adapter", bare: true, world: loadable("2", ""),
+		shape:  askForAdapter,
+		midway: (*cell).loseAdapter, between: (*cell).loseAdapter,
+		audit: auditAdapter,
+	},
+}
+
+// loseAdapter has the lead's engines unload the adapter by themselves.
+func (c *cell) loseAdapter() {
+	for _, name := range specialists[c.lead] {
+		resp, err := c.Ask(context.Background(), http.MethodPost, "http://"+name+"/v1/unload_lora_adapter",
+			`{"lora_name":"gdb-v2"}`)
+		if err != nil {
+			continue // it is down
+		}
+		if _ = resp.Body.Close(); resp.StatusCode == http.StatusOK { // it was loaded there
+			c.showed("lost adapter")
+		}
+	}
 }
 
 // adapterHeader asks for an adapter of whatever specialist it is.

@@ -48,21 +48,22 @@ func (d *Dispatch) holdAdapter(ctx context.Context, began time.Duration) (time.D
 	return began, nil
 }
 
-// lostAdapter returns err, or that the adapter is not to be had here where the engine has refused the request for that:
-// it may unload adapters by itself, or have begun anew. Then the request is routed anew, and it is loaded again.
-func (d *Dispatch) lostAdapter(ctx context.Context, err error) error {
+// lostAdapter reports whether the replica is to be asked again, once its engine has the request's adapter: it had it,
+// and has refused the request as it has unloaded it by itself, or begun anew. That is tried once a turn.
+func (d *Dispatch) lostAdapter(ctx context.Context, err error) bool {
 	t := &d.turn
 	said, is := errors.AsType[*apierr.Error](err)
-	if !is || !t.adapter.Held() || d.Relay.Begun() {
-		return err
+	if !is || !t.adapter.Held() || t.lost || d.Relay.Begun() {
+		return false
 	}
 	named := said.Code == apierr.InvalidRequest && strings.Contains(said.EngineText, d.Plan.Adapter)
 	if said.Code != apierr.ModelNotFound && !named ||
 		!d.Plan.Specialist.Keeper.Lost(ctx, uint16(t.rep.Host), d.Plan.Adapter) {
-		return err
+		return false
 	}
-	d.retry.free = true // no engine has worked for it
-	return &adapters.Refusal{Adapter: d.Plan.Adapter, Reason: adapters.ErrLost}
+	t.adapter.Release()
+	t.lost = true
+	return true
 }
 
 // Misses reports whether the request may be routed anew after err: the adapter was not to be had where it was looked

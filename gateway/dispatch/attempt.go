@@ -68,8 +68,9 @@ func (d *Dispatch) attempt(ctx context.Context, began time.Duration) (err error)
 			return err
 		case errors.Is(err, place.ErrPreempted) && !d.Relay.Begun():
 			d.Preempted++
-		case !d.doWithout(err) && !d.doWithoutUsage(err) && !d.doWithoutDoor(err):
-			return d.lostAdapter(ctx, err)
+		case !d.doWithout(err) && !d.doWithoutUsage(err) && !d.doWithoutDoor(err) &&
+			!d.lostAdapter(ctx, err):
+			return err
 		}
 		d.turn.leave()
 	}

@@ -35,6 +35,7 @@ type turn struct {
 	noUsage   bool            // likewise without asking for the usage, which it may have refused the request for
 	native    doors.Native    // reads its answer, which is in the words of the client's door; nil for a chat completion
 	adapter   adapters.Hold   // on the request's adapter, at the replica
+	lost      bool            // its engine had lost the adapter
 	chats     bool            // it was asked again for a chat completion: it does not serve the door
 }
 
