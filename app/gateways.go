@@ -46,7 +46,8 @@ func (a *App) linkOf(c *config.Gateways) (peers.Link, error) {
 		return a.Link, nil
 	case c.NATS != nil:
 		return natslink.New(natslink.Config{URL: c.NATS.URL, Creds: c.NATS.Creds, CA: c.NATS.CA, Bucket: c.NATS.Bucket,
-			Name: c.Called(), Lease: c.Lease, Timeout: c.Timeout, Keep: c.Keys, MaxMessage: peers.MaxMessage, Log: a.Log})
+			Name: c.Called(), Lease: c.Lease, Timeout: c.Timeout, Keep: c.Keys, MaxMessage: peers.MaxMessage,
+			Log: a.Log})
 	}
 	return redislink.New(redislink.Config{Addr: c.Redis.Addr, Username: c.Redis.Username, Password: c.Redis.Password,
 		DB: c.Redis.DB, Prefix: c.Redis.Bucket, Name: c.Called(), Lease: c.Lease, Timeout: c.Timeout,
