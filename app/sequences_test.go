@@ -28,7 +28,7 @@ specialists:
 // wide is a world of one engine that is slow enough to be looked at.
 func wide(t *testing.T, tokenizer string, sets ...string) *world {
 	engine := emulator.Config{Name: "debug-0", Model: "debug", Blocks: 20000, MaxRunning: 256,
-		Step: 20 * time.Millisecond, PrefillTPS: 1e6}
+		Step: 200 * time.Millisecond, PrefillTPS: 1e6}
 	return newWorld(t, fmt.Sprintf(wideWorld, tokenizer), []emulator.Config{engine}, sets...)
 }
 
