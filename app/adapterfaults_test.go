@@ -21,8 +21,8 @@ func (w *world) viewOf(replica, adapter string) adapters.View {
 	return adapters.View{}
 }
 
-// An adapter with nothing at its path is refused by its engines, with their words; the engines go on to load others,
-// and what works keeps its places.
+// An adapter with nothing at its path is refused by its engines, whose words operators see and clients do not; the
+// engines go on to load others, and what works keeps its places.
 func TestABadPathCostsNoOtherAdapter(t *testing.T) {
 	const good = "{name: b, path: /b, replicas: 1}, {name: c, path: /c, replicas: 1}, " +
 		"{name: d, path: /d, replicas: 1}, {name: e, path: /e, replicas: 1}"
@@ -39,7 +39,7 @@ func TestABadPathCostsNoOtherAdapter(t *testing.T) {
 	for range 4 {
 		resp, body := w.Post("/v1/chat/completions", askA)
 		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" ||
-			!strings.Contains(string(body), "No adapter found") {
+			!strings.Contains(string(body), "adapter a: ") || strings.Contains(string(body), "/missing") {
 			t.Errorf("status %d: %s", resp.StatusCode, body)
 		}
 		eventually(t, "all that work are loaded again", all)

@@ -111,7 +111,8 @@ func adapterError(err error) *apierr.Error {
 	if !errors.As(err, &no) {
 		return nil
 	}
-	e := apierr.New(apierr.NoHealthyReplica, "X-Adapter", no.Error())
+	e := apierr.New(apierr.NoHealthyReplica, "X-Adapter", "adapter "+no.Adapter+": "+no.Reason.Error())
+	e.EngineText = clipWords(no.Detail) // paths, and words of engines
 	if errors.Is(no, adapters.ErrLate) || errors.Is(no, adapters.ErrCrowded) {
 		e.Code = apierr.Overloaded
 	}
