@@ -10,14 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"octet/calibration"
 	"octet/cmd"
+	"octet/internal/natsserver"
 	"octet/internal/redistest"
 )
 
@@ -122,16 +121,7 @@ func TestCalibrateSaysWhatItCannotRead(t *testing.T) {
 // keptSubject starts a NATS server whose JetStream keeps the subject of calibration records.
 func keptSubject(t *testing.T) (url string) {
 	t.Helper()
-	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
-		StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv.Start()
-	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-	if !srv.ReadyForConnections(10 * time.Second) {
-		t.Fatal("nats-server is not ready")
-	}
+	srv := natsserver.Run(t)
 	conn, err := nats.Connect(srv.ClientURL())
 	if err != nil {
 		t.Fatal(err)

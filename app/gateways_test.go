@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-
 	"octet/app"
 	"octet/app/peering"
 	"octet/config"
 	"octet/engine/emulator"
 	"octet/gateway/receipt"
 	"octet/internal/apptest"
+	"octet/internal/natsserver"
 	"octet/internal/redistest"
 	"octet/routing/plugins"
 )
@@ -39,6 +38,8 @@ const acmeKey, otherKey = "test", "foo"
 // group is several gateways before the same engine.
 type group struct {
 	t     *testing.T
+	yaml  string
+	urls  []any    // of its engines, as yaml names them
 	store []string // the keys that name it
 	gone  func()   // stops it
 	first *world
@@ -46,18 +47,15 @@ type group struct {
 
 // eachStore runs f once for each kind of store.
 func eachStore(t *testing.T, f func(t *testing.T, g *group)) {
+	eachStoreOver(t, groupWorld, []emulator.Config{{Name: "one", Model: "debug", Blocks: 512,
+		Step: 50 * time.Millisecond, PrefillTPS: 200000}}, f)
+}
+
+// eachStoreOver does so before other engines.
+func eachStoreOver(t *testing.T, yaml string, engines []emulator.Config, f func(t *testing.T, g *group)) {
 	for name, store := range map[string]func(t *testing.T) (key string, gone func()){
 		"nats": func(t *testing.T) (key string, gone func()) {
-			srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
-				StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			srv.Start()
-			t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-			if !srv.ReadyForConnections(10 * time.Second) {
-				t.Fatal("the server does not start")
-			}
+			srv := natsserver.Run(t)
 			return "gateways.nats.url=" + srv.ClientURL(), srv.Shutdown
 		},
 		"redis": func(t *testing.T) (key string, gone func()) {
@@ -67,10 +65,11 @@ func eachStore(t *testing.T, f func(t *testing.T, g *group)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			key, gone := store(t)
-			g := &group{t: t, store: []string{key, "gateways.lease=1s"}, gone: gone}
-			g.first = newWorld(t, groupWorld, []emulator.Config{{Name: "one", Model: "debug", Blocks: 512,
-				Step: 50 * time.Millisecond, PrefillTPS: 200000}},
-				append(g.store, "gateways.name=gw-a")...)
+			g := &group{t: t, yaml: yaml, store: []string{key, "gateways.lease=1s"}, gone: gone}
+			g.first = newWorld(t, yaml, engines, append(g.store, "gateways.name=gw-a")...)
+			for _, e := range engines {
+				g.urls = append(g.urls, g.first.Engines[e.Name].URL)
+			}
 			f(t, g)
 		})
 	}
@@ -79,7 +78,7 @@ func eachStore(t *testing.T, f func(t *testing.T, g *group)) {
 // config returns the configuration of one more gateway.
 func (g *group) config(name string) *config.Config {
 	g.t.Helper()
-	cfg, err := config.Parse("group.yaml", []byte(fmt.Sprintf(groupWorld, g.first.Engines["one"].URL)),
+	cfg, err := config.Parse("group.yaml", []byte(fmt.Sprintf(g.yaml, g.urls...)),
 		config.Options{Presets: plugins.Presets(),
 			Sets: append(append(g.first.Sets(), g.store...), "gateways.name="+name)})
 	if err != nil {

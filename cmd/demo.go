@@ -17,6 +17,7 @@ import (
 	"octet/app"
 	"octet/config"
 	"octet/engine/emulator"
+	"octet/internal/natsserver"
 	"octet/routing/events"
 	"octet/routing/events/natsstream"
 	"octet/routing/events/redisstream"
@@ -171,7 +172,7 @@ func (f demoFlags) eventBus() (eventBus, error) {
 	if err != nil {
 		return eventBus{}, err
 	}
-	nats, err := startNATS(dir)
+	nats, err := natsserver.Start(server.Options{StoreDir: dir})
 	if err != nil {
 		_ = os.RemoveAll(dir) // nothing is in it
 		return eventBus{}, err
@@ -189,20 +190,6 @@ func (f demoFlags) eventBus() (eventBus, error) {
 			_ = os.RemoveAll(dir) // the system cleans its temporary files as well
 		},
 	}, nil
-}
-
-func startNATS(dir string) (*server.Server, error) {
-	nats, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
-		StoreDir: dir, NoSigs: true, NoLog: true})
-	if err != nil {
-		return nil, err
-	}
-	nats.Start()
-	if !nats.ReadyForConnections(10 * time.Second) {
-		nats.Shutdown()
-		return nil, fmt.Errorf("the embedded NATS server did not start")
-	}
-	return nats, nil
 }
 
 // printTour tells a newcomer what is running and what to try: every line can be pasted as it is.

@@ -26,6 +26,7 @@ import (
 	"octet/engine/emulator"
 	"octet/gateway/api"
 	"octet/internal/await"
+	"octet/internal/natsserver"
 	"octet/routing/events/enginehash"
 	"octet/routing/events/zmqstream"
 )
@@ -287,11 +288,7 @@ func TestDoctorFindsAllFaultsAtOnce(t *testing.T) {
 
 // Issue 22: limits of a stream that lose events are found.
 func TestDoctorFindsAStreamThatLosesEvents(t *testing.T) {
-	server, err := startNATS(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Shutdown()
+	server := natsserver.Run(t)
 	conn, err := nats.Connect(server.ClientURL())
 	if err != nil {
 		t.Fatal(err)

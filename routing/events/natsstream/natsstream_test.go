@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"octet/internal/await"
+	"octet/internal/natsserver"
 	"octet/internal/tlstest"
 	"octet/kvpool"
 	"octet/routing/events"
@@ -41,7 +42,7 @@ type fabric struct {
 }
 
 func startNATS(t *testing.T) *fabric {
-	f := &fabric{t: t, port: server.RANDOM_PORT}
+	f := &fabric{t: t}
 	f.start(t.TempDir())
 	t.Cleanup(f.stop)
 	return f
@@ -49,17 +50,13 @@ func startNATS(t *testing.T) *fabric {
 
 func (f *fabric) start(dir string) {
 	f.t.Helper()
-	o := &server.Options{Host: "127.0.0.1", Port: f.port, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true}
+	o := server.Options{Port: f.port, StoreDir: dir}
 	if f.change != nil {
-		f.change(o)
+		f.change(&o)
 	}
-	s, err := server.NewServer(o)
+	s, err := natsserver.Start(o)
 	if err != nil {
 		f.t.Fatal(err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
-		f.t.Fatal("nats-server is not ready")
 	}
 	f.server = s
 	f.port = s.Addr().(*net.TCPAddr).Port

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"octet/internal/await"
+	"octet/internal/cable"
 	"octet/routing/peers"
 	"octet/routing/peers/lease"
 	"octet/routing/peers/natslink"
@@ -160,12 +161,12 @@ func TestAGatewayMayComeBeforeItsStore(t *testing.T) {
 // A gateway that cannot reach the store loses its name to the next one that claims it, and has it again once that ends.
 func TestANameThatWasLostIsClaimedAgain(t *testing.T) {
 	overBoth(t, func(t *testing.T, r rig) {
-		w := newWire(t, r.address())
+		w := cable.New(t, r.address())
 		a := claimed(t, r.link(t, w.Addr().String(), named("a", short)))
-		w.sever(true)
+		w.Cut()
 		a.tells(t, peers.ErrAway)
 		b := claimed(t, r.link(t, r.address(), named("a", short)))
-		w.sever(false)
+		w.Mend()
 		a.tells(t, peers.ErrAway, peers.ErrTaken)
 		if err := a.Send("", nil); !errors.Is(err, peers.ErrAway) {
 			t.Errorf("without a name: %v", err)
@@ -185,9 +186,9 @@ func TestANameThatWasLostIsClaimedAgain(t *testing.T) {
 // A store that is silent, its connections open, is away as well; no Send waits for it once it is.
 func TestASilentStoreIsAway(t *testing.T) {
 	overBoth(t, func(t *testing.T, r rig) {
-		w := newWire(t, r.address())
+		w := cable.New(t, r.address())
 		a := claimed(t, r.link(t, w.Addr().String(), named("a", short)))
-		w.freeze()
+		w.Freeze()
 		await.True(t, "it is away", func() bool {
 			a.mu.Lock()
 			defer a.mu.Unlock()
@@ -198,7 +199,7 @@ func TestASilentStoreIsAway(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.thaw()
+		w.Thaw()
 		a.flows(t)
 	})
 }

@@ -3,7 +3,6 @@ package lease_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"octet/internal/await"
+	"octet/internal/natsserver"
 	"octet/internal/redisclient"
 	"octet/internal/redistest"
 	"octet/routing/peers"
@@ -99,7 +99,7 @@ type natsRig struct {
 }
 
 func startNATS(t *testing.T) *natsRig {
-	r := &natsRig{t: t, dir: t.TempDir(), port: server.RANDOM_PORT}
+	r := &natsRig{t: t, dir: t.TempDir()}
 	r.start()
 	t.Cleanup(r.stop)
 	return r
@@ -107,14 +107,9 @@ func startNATS(t *testing.T) *natsRig {
 
 func (r *natsRig) start() {
 	r.t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: r.port, JetStream: true, StoreDir: r.dir,
-		NoLog: true, NoSigs: true})
+	s, err := natsserver.Start(server.Options{Port: r.port, StoreDir: r.dir})
 	if err != nil {
 		r.t.Fatal(err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(time.Minute) {
-		r.t.Fatal("nats-server is not ready")
 	}
 	r.server, r.port = s, s.Addr().(*net.TCPAddr).Port
 }
@@ -247,107 +242,5 @@ func (g *gateway) tells(t *testing.T, want ...error) {
 	})
 	if !slices.EqualFunc(told, want, errors.Is) {
 		t.Errorf("told %v, want %v", told, want)
-	}
-}
-
-// wire carries a link's connections to a store until it is cut or frozen.
-type wire struct {
-	net.Listener
-	mu     sync.Mutex
-	to     string
-	cut    bool
-	frozen chan struct{} // nil while bytes pass; closed when they do again
-	open   []net.Conn
-}
-
-func newWire(t *testing.T, to string) *wire {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &wire{Listener: l, to: to}
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { w.carry(c) })
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		w.thaw()
-		w.sever(true)
-		all.Wait()
-	})
-	return w
-}
-
-func (w *wire) carry(c net.Conn) {
-	defer c.Close()
-	there, err := net.Dial("tcp", w.to)
-	if err != nil {
-		return
-	}
-	defer there.Close()
-	w.mu.Lock()
-	if w.cut {
-		w.mu.Unlock()
-		return
-	}
-	w.open = append(w.open, c, there)
-	w.mu.Unlock()
-	var both sync.WaitGroup
-	both.Go(func() { w.copy(there, c) })
-	both.Go(func() { w.copy(c, there) })
-	both.Wait()
-}
-
-func (w *wire) copy(to, from net.Conn) {
-	defer to.Close()
-	buf := make([]byte, 4096)
-	for {
-		n, err := from.Read(buf)
-		w.mu.Lock()
-		frozen := w.frozen
-		w.mu.Unlock()
-		if frozen != nil {
-			<-frozen
-		}
-		if _, failed := to.Write(buf[:n]); err != nil || failed != nil {
-			if !errors.Is(err, io.EOF) {
-				from.Close()
-			}
-			return
-		}
-	}
-}
-
-// sever ends all connections, and new ones as well until it is mended.
-func (w *wire) sever(cut bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.cut = cut
-	for _, c := range w.open {
-		c.Close()
-	}
-	w.open = nil
-}
-
-func (w *wire) freeze() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.frozen = make(chan struct{})
-}
-
-func (w *wire) thaw() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.frozen != nil {
-		close(w.frozen)
-		w.frozen = nil
 	}
 }
