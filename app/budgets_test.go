@@ -224,6 +224,36 @@ func TestGatewaysShareTheirTenantsBudgets(t *testing.T) {
 	}
 }
 
+// A tenant without a budget has its use counted here as a request ends, and in the Redis some time later, at the latest
+// as the gateway ends.
+func TestTheRedisIsNotAskedForATenantWithoutABudget(t *testing.T) {
+	server := redistest.Start(t)
+	sets := []string{"auth.shared.addr=" + server.Addr, "auth.shared.timeout=2s",
+		"auth.tenants[0].budget.tokens_per_day=0", "auth.tenants[0].budget.tokens_per_month=0"}
+	first, second := newBudgeted(t, sets...), newBudgeted(t, sets...)
+	asked := func() string {
+		keys, err := server.Do("KEYS", "*budget:*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	resp, body := first.Post("/v1/chat/completions", hello)
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s", body)
+	}
+	eventually(t, "it is counted", func() bool {
+		return strings.Contains(first.Metrics(), `octet_tenant_tokens_total{kind="completion",tenant="acme"}`)
+	})
+	if keys := asked(); keys != "*0" { // so many
+		t.Errorf("the redis has %s", keys)
+	}
+	first.Close()
+	if u := second.usage(); u.Day.Tokens == 0 || !u.Shared || u.Stale {
+		t.Errorf("at the other, after the first has ended: %+v", u)
+	}
+}
+
 // A reload changes a budget at once, and keeps what was used of it; a tenant that is taken out and put back has used
 // what it had.
 func TestAReloadKeepsWhatWasUsed(t *testing.T) {

@@ -13,6 +13,9 @@ import (
 	"octet/internal/files"
 )
 
+// toldEvery is how often all gateways are told what tenants without a budget have used.
+const toldEvery = 10 * time.Second
+
 // budgetState keeps what tenants have used in a file.
 type budgetState struct {
 	path    string

@@ -8,6 +8,7 @@ import (
 
 	"octet/config"
 	"octet/internal/contain"
+	"octet/internal/files"
 )
 
 // escalateEvery is how often the load of the specialists is looked at.
@@ -70,6 +71,9 @@ func (a *App) start() (begun bool, err error) {
 	running.Go(func() { a.tenancy.keepKeys(ctx) })
 	if a.tenancy.state != nil {
 		running.Go(func() { a.tenancy.state.run(ctx, cfg.Auth.StateInterval) })
+	}
+	if a.tenancy.rates != nil {
+		running.Go(func() { files.SaveEvery(ctx, toldEvery, a.tenancy.sharing.Ledger.Tell) })
 	}
 	if a.verifier != nil {
 		running.Go(func() { a.verifier.Run(ctx) })

@@ -28,12 +28,15 @@ func (t *Tenant) Reserve(arrival, now time.Time, n int) *apierr.Error {
 	return nil
 }
 
-// Spend counts what a request came to, for which so much was reserved.
+// Spend counts what a request came to, for which so much was reserved. Of a tenant without a budget no other gateway is
+// told at once: nothing waits for that count.
 func (t *Tenant) Spend(arrival, now time.Time, reserved, cost int) {
-	if !t.budget.Any() {
+	if t.budget.Any() {
+		t.account.Add(arrival, now, int64(cost-reserved))
+	} else {
 		reserved = 0
+		t.account.Owe(arrival, now, int64(cost))
 	}
-	t.account.Add(arrival, now, int64(cost-reserved))
 	t.tell(Used{Budget: cost - reserved})
 }
 

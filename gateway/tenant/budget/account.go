@@ -109,6 +109,18 @@ func (a *Account) Add(at, now time.Time, n int64) {
 			return
 		}
 	}
+	a.count(at, now, n)
+}
+
+// Owe is Add that asks no other gateway: Ledger.Tell, or the next question, tells of it.
+func (a *Account) Owe(at, now time.Time, n int64) {
+	if n != 0 {
+		a.changed.Store(true)
+		a.count(at, now, n)
+	}
+}
+
+func (a *Account) count(at, now time.Time, n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for s := range spans {
