@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	modes "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
@@ -29,7 +30,10 @@ type envoy struct {
 // newEnvoy returns a proxy before the picker of a world.
 func newEnvoy(t testing.TB, w *world, failOpen bool, line picker.Line) *envoy {
 	t.Helper()
-	cfg := picker.Config{Line: line, Via: w.App.Server().Via()}
+	limits := &w.App.Config().Limits
+	cfg := picker.Config{Line: line, Via: w.App.Server().Via(),
+		WriteTimeout: func() time.Duration { return limits.WriteTimeout },
+		MostKept:     func() int64 { return int64(limits.QueueBytes) }}
 	if line == nil {
 		cfg.Line = w.App.Server().Carried()
 	}

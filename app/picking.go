@@ -4,10 +4,12 @@ import (
 	"context"
 	"net"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"octet/config"
 	"octet/gateway/picker"
 )
 
@@ -19,7 +21,10 @@ type PickerOptions struct {
 
 // ServePicking is Serve with a third listener, for a proxy that asks where requests go.
 func (a *App) ServePicking(ctx context.Context, data, admin net.Listener, o PickerOptions) error {
-	cfg := picker.Config{Line: a.server.Carried(), Via: a.server.Via()}
+	limits := func() *config.Limits { return &a.Config().Limits }
+	cfg := picker.Config{Line: a.server.Carried(), Via: a.server.Via(),
+		WriteTimeout: func() time.Duration { return limits().WriteTimeout },
+		MostKept:     func() int64 { return int64(limits().QueueBytes) }}
 	if o.FailOpen {
 		cfg.Endpoint = a.server.Endpoint
 	}

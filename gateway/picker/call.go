@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	modes "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
@@ -29,11 +30,14 @@ type call struct {
 	stuck  chan struct{} // closed once a write has waited for too long
 	stick  sync.Once
 
-	names    []string // of the request's fields, in lower case
-	keeps    bool     // the body is kept as it came, for pass
-	kept     [][]byte // of it
-	whole    bool     // all of the body is here
-	trailers bool     // and trailers came behind it
+	names    []string      // of the request's fields, in lower case
+	keeps    bool          // the body is kept as it came, for pass
+	kept     [][]byte      // of it
+	held     *atomic.Int64 // bytes that all calls keep
+	mostHeld int64         // of them; zero means no limit
+	patience time.Duration // with the proxy as it accepts what is sent; zero means no limit
+	whole    bool          // all of the body is here
+	trailers bool          // and trailers came behind it
 
 	via      string    // this gateway's name
 	carried  bool      // the endpoint was told
@@ -41,10 +45,16 @@ type call struct {
 	misspoke error     // what the proxy sent out of turn; nil if nothing
 }
 
-func newCall(stream grpc.BidiStreamingServer[extproc.ProcessingRequest, extproc.ProcessingResponse],
-	via string, keeps bool) *call {
+func (p *Picker) newCall(
+	stream grpc.BidiStreamingServer[extproc.ProcessingRequest, extproc.ProcessingResponse]) *call {
 	c := &call{stream: stream, in: make(chan *extproc.ProcessingRequest), stuck: make(chan struct{}),
-		via: via, keeps: keeps, reads: deadline{moved: make(chan struct{}, 1)}}
+		via: p.cfg.Via, keeps: p.cfg.Endpoint != nil, held: &p.kept, reads: deadline{moved: make(chan struct{}, 1)}}
+	if p.cfg.WriteTimeout != nil {
+		c.patience = p.cfg.WriteTimeout()
+	}
+	if p.cfg.MostKept != nil {
+		c.mostHeld = p.cfg.MostKept()
+	}
 	c.ctx, c.cancel = context.WithCancel(stream.Context())
 	return c
 }
@@ -155,10 +165,13 @@ func (c *call) ended(err error) error {
 	return err
 }
 
-// send sends one message; waiting for the proxy beyond until ends the call. Zero means no limit.
+// send sends one message; waiting for the proxy beyond until ends the call. Zero means as long as its patience lasts.
 func (c *call) send(m *extproc.ProcessingResponse, until time.Time) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
+	}
+	if until.IsZero() && c.patience > 0 {
+		until = time.Now().Add(c.patience)
 	}
 	if !until.IsZero() {
 		late := time.AfterFunc(time.Until(until), func() { c.stick.Do(func() { close(c.stuck) }) })

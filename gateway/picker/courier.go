@@ -31,8 +31,13 @@ func (c *call) Do(ctx context.Context, to *ensemble.Replica, q *engine.Request) 
 	if at == "" {
 		return nil, fmt.Errorf("%w: %w", engine.ErrLocal, errNoEndpoint)
 	}
-	c.carried, c.kept = true, nil
+	c.carried = true
+	c.forget()
 	if err := c.forward(at, to.Prefix(), q); err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) { // the proxy's fault: no replica is to be blamed for it
+			c.cancel()
+			err = ended(c.ctx)
+		}
 		return nil, err
 	}
 	var until time.Time
@@ -82,8 +87,11 @@ func (c *call) forward(at, prefix string, q *engine.Request) error {
 			s = s[n:]
 		}
 	}
-	if c.trailers {
+	switch {
+	case c.trailers:
 		return c.send(requestTrailers(), time.Time{})
+	case size == 0: // no piece was the last one
+		return c.send(requestPiece(nil, true), time.Time{})
 	}
 	return nil
 }

@@ -8,5 +8,7 @@
 //	 1. The line is the one of the data listener: tokens, Gate, ledger, receipt, metrics do not know the difference.
 //	 2. A request is carried once. What ends before is one immediate response, and so is an answer that failed before
 //	    its head was sent.
-//	 3. A stream that breaks after its head ends in an error of the call, upon which the proxy resets its client.
+//	 3. A proxy that accepts nothing for limits.write_timeout ends the call, and no replica is blamed. Bodies that are
+//	    kept for a proxy that fails open are bounded, all together.
+//	 4. A stream that breaks after its head ends in an error of the call, upon which the proxy resets its client.
 package picker

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	extproc "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
@@ -32,6 +33,11 @@ type Config struct {
 	// program fails with is answered 500; else it goes there, and its answer comes as the engine gave it.
 	Endpoint func(among intake.Among) string
 	Via      string // what this gateway calls itself to engines; empty tells nothing
+	// WriteTimeout returns how long the proxy may take to accept what is sent; nil and zero mean no limit.
+	WriteTimeout func() time.Duration
+	// MostKept returns how many bytes of bodies, of all requests, are kept for Endpoint: a request beyond it is not
+	// sent there. Nil and zero mean no limit.
+	MostKept func() int64
 	Options  []grpc.ServerOption
 }
 
@@ -49,6 +55,7 @@ type Picker struct {
 	extproc.UnimplementedExternalProcessorServer
 	cfg     Config
 	running sync.WaitGroup // what calls have begun; they outlive their handlers for a moment
+	kept    atomic.Int64   // bytes of bodies
 }
 
 // New returns a Picker.
@@ -86,7 +93,7 @@ func (p *Picker) Serve(ctx context.Context, l net.Listener, done <-chan struct{}
 
 // Process implements the protocol: one call is one request and its answer.
 func (p *Picker) Process(stream grpc.BidiStreamingServer[extproc.ProcessingRequest, extproc.ProcessingResponse]) error {
-	c := newCall(stream, p.cfg.Via, p.cfg.Endpoint != nil)
+	c := p.newCall(stream)
 	defer c.cancel()
 	p.running.Go(c.receive)
 	r, among, err := c.begin()
@@ -105,11 +112,12 @@ func (p *Picker) Process(stream grpc.BidiStreamingServer[extproc.ProcessingReque
 
 // answer has the line answer one request.
 func (p *Picker) answer(c *call, r *http.Request, among intake.Among) (err error) {
+	defer c.forget()
 	w := &writer{call: c, header: http.Header{}}
 	if err = p.drive(w, r, among); err != nil {
 		return c.ended(err)
 	}
-	open := p.cfg.Endpoint != nil && w.status == http.StatusInternalServerError && !c.carried
+	open := c.keeps && w.status == http.StatusInternalServerError && !c.carried
 	if open {
 		if at := p.cfg.Endpoint(among); at != "" {
 			return c.ended(c.pass(at))

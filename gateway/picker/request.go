@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	extproc "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
@@ -141,9 +140,7 @@ func (b body) more() error {
 	switch piece := m.GetRequestBody(); {
 	case piece != nil:
 		*b.rest, b.whole = piece.GetBody(), piece.GetEndOfStream()
-		if b.keeps {
-			b.kept = append(b.kept, piece.GetBody())
-		}
+		b.keep(piece.GetBody())
 	case m.GetRequestTrailers() != nil:
 		b.whole, b.trailers = true, true
 	default:
@@ -156,34 +153,3 @@ func (b body) more() error {
 func (body) Close() error { return nil }
 
 var errNoEndpoint = errors.New("the replica's URL names no host and port")
-
-// pass sends a request on as it came, to an endpoint, and its answer back as it comes. The line has failed with it.
-func (c *call) pass(to string) error {
-	if err := c.send(headed(to, nil, nil), time.Time{}); err != nil {
-		return err
-	}
-	for i, piece := range c.kept {
-		last := c.whole && !c.trailers && i == len(c.kept)-1
-		if err := c.send(requestPiece(piece, last), time.Time{}); err != nil {
-			return err
-		}
-	}
-	if c.trailers {
-		if err := c.send(requestTrailers(), time.Time{}); err != nil {
-			return err
-		}
-	}
-	for {
-		m, err := c.next(c.ctx, time.Time{})
-		if err != nil {
-			return err
-		}
-		echo, last := echoOf(m)
-		if echo == nil {
-			return c.misplaced(m, "what is passed on")
-		}
-		if err := c.send(echo, time.Time{}); err != nil || last {
-			return err
-		}
-	}
-}
