@@ -34,6 +34,7 @@ func (t *tenancy) verifierOf(cfg *config.Config) (*bearer.Verifier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auth.jwt: %w", err)
 	}
+	v.Inherit(t.issuer.verifier.Load())
 	return v, nil
 }
 

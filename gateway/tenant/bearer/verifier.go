@@ -81,6 +81,16 @@ func New(c Config, log *slog.Logger) (*Verifier, error) {
 	return v, nil
 }
 
+// Inherit has v begin with the last good keys of another Verifier, if both have the same JWKS and v has read none yet:
+// other terms alone do not have every token wait for the issuer. It is called before v is used.
+func (v *Verifier) Inherit(from *Verifier) {
+	if from == nil || from.cfg.JWKS != v.cfg.JWKS || from.cfg.CA != v.cfg.CA || v.keys.Load() != nil {
+		return
+	}
+	v.good.Store(from.good.Load())
+	v.keys.Store(from.keys.Load())
+}
+
 // Tenant returns the tenant that a token names, at a time. digest is the token's SHA-256. The error is a Refused,
 // ErrNoKeys or ErrBusy.
 func (v *Verifier) Tenant(ctx context.Context, token string, digest [sha256.Size]byte, now time.Time) (string, error) {
