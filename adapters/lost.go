@@ -7,8 +7,8 @@ import (
 )
 
 // Lost is for a request whose engine knows its adapter no more, though it was loaded: the engine has unloaded it by
-// itself, or begun anew. It asks the engine, and returns true if the edition is not known to be there: a new Hold has it
-// loaded. It returns false if the engine has it, or does not say.
+// itself, or begun anew. It asks the engine, and returns true if the edition is not known to be there: a new Hold has
+// it loaded. It returns false if the engine has it, or does not say.
 func (k *Keeper) Lost(ctx context.Context, host uint16, served string) bool {
 	k.mu.Lock()
 	m, ops, timeout := k.members[host], k.p.Ops(host), k.p.rules.Timeout

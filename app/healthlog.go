@@ -32,7 +32,8 @@ func logsWithdrawal(log *slog.Logger) func(*fleet.Replica, bool, string) {
 	}
 }
 
-// alarm is how loud a replica's end is told: one that is found no more is expected to end, and scaling down is no alarm.
+// alarm is how loud a replica's end is told: one that is found no more is expected to end, and that a fleet is scaled
+// down is no alarm.
 func alarm(left bool) slog.Level {
 	if left {
 		return slog.LevelInfo
