@@ -57,18 +57,19 @@ func alive(ctx context.Context, listeners ...watched) error {
 // because of its load, or that demands a client's certificate, is alive. Silence and a closed port are no life.
 func (l watched) reacts(ctx context.Context) error {
 	at := reachable(l.Addr)
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", at)
+	tcp, err := new(net.Dialer).DialContext(ctx, "tcp", at)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer tcp.Close()
 	if until, limited := ctx.Deadline(); limited {
-		_ = conn.SetDeadline(until) // a TCP connection has deadlines
+		_ = tcp.SetDeadline(until) // a TCP connection has deadlines
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
+	stop := context.AfterFunc(ctx, func() { _ = tcp.SetDeadline(time.Now()) })
 	defer stop()
+	conn := tcp
 	if l.tls { // the certificate may be for any name, and of any authority: it is this program's own
-		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
+		conn = tls.Client(tcp, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
 	}
 	_, err = fmt.Fprintf(conn, "GET /livez HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", at)
 	if err == nil {

@@ -201,5 +201,9 @@ func caught(t *testing.T, binary, name string) string {
 	if found := failing.FindSubmatch(out); found != nil {
 		return strings.NewReplacer("_", " ", "+", " × ").Replace(string(found[1]))
 	}
+	if bytes.Contains(out, []byte("test timed out")) {
+		t.Errorf("%s: no cell failed in time", name)
+		return ""
+	}
 	return "the table"
 }
