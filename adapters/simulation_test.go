@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"octet/adapters"
+	"octet/internal/race"
 )
 
 var errBroken = errors.New("broken")
@@ -110,6 +111,7 @@ func declare(n, replicas int) []adapters.Adapter {
 // Zipf over 200 adapters, 16 replicas with 8 slots: what is loaded when it is asked for, and how much is loaded,
 // against the best fixed placement, which knows all requests beforehand, and against Belady's algorithm.
 func TestPlacementIsNearTheOfflineOptimum(t *testing.T) {
+	race.Skip(t)
 	for _, s := range []float64{0.8, 1, 1.2} {
 		for seed := range uint64(1) {
 			t.Run(fmt.Sprintf("s=%g/seed=%d", s, seed), func(t *testing.T) {

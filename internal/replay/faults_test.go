@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"octet/internal/race"
 	"octet/internal/replay"
 )
 
@@ -29,6 +30,7 @@ func TestWithoutEventsRoutedPromptsAreWhatIsKnown(t *testing.T) {
 
 // What was routed counts until events tell: where they are late, more of what is cached is found by that.
 func TestRoutedPromptsCountUntilEventsTell(t *testing.T) {
+	race.Skip(t)
 	trace := readers(5)
 	c := replay.Default()
 	c.EventDelay, c.PredictTTL = 5*time.Second, 0
@@ -44,6 +46,7 @@ func TestRoutedPromptsCountUntilEventsTell(t *testing.T) {
 // Reports that are late, and replicas that lie, mislead a policy that goes by reports alone, and not one that goes by
 // what the gateway counts itself.
 func TestWrongMetricsMisleadOnlyPoliciesByMetrics(t *testing.T) {
+	race.Skip(t)
 	trace := busy.trace(12)
 	for name, faults := range map[string]replay.Faults{
 		"a second late": {MetricsDelay: time.Second}, "two replicas lie": {Lying: 2},

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"octet/internal/race"
 	"octet/internal/replay"
 	"octet/routing/plugins"
 )
@@ -64,6 +65,7 @@ func fleetOf(dice *rand.Rand, t replay.Trace) replay.Config {
 // No preset betters the oracle in any figure that it bounds, over random traces and fleets, whether requests wait for
 // others or not, and whether memory is short or not.
 func TestNoPresetBettersTheOracle(t *testing.T) {
+	race.Skip(t)
 	dice := rand.New(rand.NewPCG(41, 42))
 	for round := range 60 {
 		trace := small(dice)

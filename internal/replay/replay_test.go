@@ -96,6 +96,7 @@ func run(t testing.TB, c replay.Config, trace replay.Trace, by replay.Contender)
 }
 
 func TestTheSameSeedGivesTheSameFigures(t *testing.T) {
+	race.Skip(t)
 	trace := busy.trace(1)
 	for _, name := range plugins.Presets() {
 		if name == "direct" || name == "disaggregated" {
