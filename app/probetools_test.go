@@ -67,7 +67,9 @@ specialists:
 	}
 	w.answered(hello) // what comes last is judged last
 	breaker := w.App.Server().Runtime().Specialist("debug").Board.Breaker()
-	eventually(t, "the verdict on a text", func() bool { return settled() > 0 && breaker.State(time.Now()).Samples > 0 })
+	eventually(t, "the verdict on a text", func() bool {
+		return settled() > 0 && breaker.State(time.Now()).Samples > 0
+	})
 	if s := breaker.State(time.Now()); settled() != 1 || s.Samples != 1 || s.Passed != 1 {
 		t.Errorf("%d verdicts, %+v", settled(), s)
 	}
