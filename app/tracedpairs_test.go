@@ -54,7 +54,7 @@ var tracedFeatures = []tracedWith{
 		})
 	}},
 	{name: "a deadline that cannot be met", sets: set("specialists[1].scheduler.max_running=1",
-		"limits.idle_timeout=1m"), before: holdsSystems, model: "systems", headers: []string{"X-Deadline-Ms", "50"},
+		"limits.idle_timeout=1m"), before: holdsSystems, model: "systems", headers: []string{"X-Deadline-Ms", "1000"},
 		status: 429, fault: "deadline_unachievable", parts: "classify queue route"},
 	{name: "a full queue", sets: set("specialists[1].scheduler.max_running=1", "specialists[1].scheduler.max_waiting=0",
 		"limits.idle_timeout=1m"), before: holdsSystems, model: "systems", status: 429, fault: "queue_full",
