@@ -168,6 +168,11 @@ var errAgain = errors.New("adapters: configured anew meanwhile")
 func (k *Keeper) Observe(ctx context.Context, host uint16) { _ = k.observe(ctx, host) } // it is asked again
 
 func (k *Keeper) observe(ctx context.Context, host uint16) error {
+	return k.hear(ctx, host, func(t Told) { k.p.Observe(host, t, time.Now()) })
+}
+
+// hear has note take, under mu, what the engine of a host says that it has.
+func (k *Keeper) hear(ctx context.Context, host uint16, note func(Told)) error {
 	k.mu.Lock()
 	m, ops := k.members[host], k.p.Ops(host)
 	k.mu.Unlock()
@@ -186,7 +191,7 @@ func (k *Keeper) observe(ctx context.Context, host uint16) error {
 	if k.members[host].Engine != m.Engine {
 		return errAgain
 	}
-	k.p.Observe(host, Told{Listed: listed, Ops: ops}, time.Now())
+	note(Told{Listed: listed, Ops: ops})
 	k.publish()
 	k.perform(k.p.StepHost(host, time.Now()))
 	return nil
