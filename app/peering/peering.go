@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,22 +14,16 @@ import (
 	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/internal/contain"
-	"octet/routing/fleet"
 	"octet/routing/peers"
 	"octet/routing/peers/peerspb"
-	"octet/scheduler/gate"
 	"octet/slo"
 )
 
 // Every is how often a gateway tells what has changed, at most.
 const Every = 20 * time.Millisecond
 
-// Replica is one of this gateway's.
-type Replica struct {
-	Key   uint64 // see peers.Key
-	Fleet *fleet.Replica
-	Gate  *gate.Gate
-}
+// tellEvery is how often replicas are told of messages, at most: many gateways' messages are told at once.
+const tellEvery = Every / 2
 
 // Config says how a gateway is one of several.
 type Config struct {
@@ -55,7 +51,7 @@ type Config struct {
 // Group is the gateways before the same replicas, as this one sees them. Safe for concurrent use.
 type Group struct {
 	cfg      Config
-	replicas atomic.Pointer[[]Replica]
+	replicas atomic.Pointer[replicas]
 	life     uint64
 	uses     atomic.Uint64 // of keys: see ClaimKey
 	unshared atomic.Uint64 // of these, that the store was not told of
@@ -68,6 +64,7 @@ type Group struct {
 	asked  *asked
 	news   *news
 	away   error     // why the store cannot be asked; nil while it can be
+	told   time.Time // when replicas were told last
 	joined time.Time // when the store could be asked first, or again
 	sent   uint64
 	bytes  uint64
@@ -79,7 +76,7 @@ func New(c Config) *Group {
 	life := rand.Uint64() | 1
 	g := &Group{cfg: c, life: life, joined: time.Now(), teller: peers.NewTeller(c.Name, life, c.Lease),
 		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), news: newNews()}
-	g.replicas.Store(new([]Replica))
+	g.replicas.Store(new(replicas))
 	if c.Knobs != nil {
 		c.Knobs.OnChange(g.knobChanged)
 	}
@@ -90,20 +87,12 @@ func New(c Config) *Group {
 func (g *Group) Name() string { return g.cfg.Name }
 
 // Serve replaces the replicas. A replica that is new is told what the others have there.
-func (g *Group) Serve(replicas []Replica) {
+func (g *Group) Serve(list []Replica) {
 	g.telling.Lock()
 	defer g.telling.Unlock()
-	g.replicas.Store(&replicas)
-	for i := range replicas {
-		replicas[i].tell(g.beside(replicas[i].Key))
-	}
-}
-
-// beside returns what the others have at a replica.
-func (g *Group) beside(replica uint64) peers.Work {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.roll.Beside(replica)
+	served := newReplicas(list)
+	g.replicas.Store(served)
+	g.tell(served, slices.Collect(maps.Keys(served.at)))
 }
 
 // Run takes part until ctx ends, and then leaves: from its last message on it counts nowhere. The name is claimed
@@ -132,7 +121,7 @@ func (g *Group) look(now time.Time) {
 	work := g.gather()
 	g.mu.Lock()
 	gone := g.roll.Expire(now)
-	changes := g.changes()
+	changes := g.changes(now)
 	message := g.teller.Tell(work, g.news.write(g.knobs.news(), now), now)
 	left := g.roll.Peers()
 	g.mu.Unlock()
@@ -148,10 +137,10 @@ func (g *Group) look(now time.Time) {
 
 // gather returns what this gateway has at each replica.
 func (g *Group) gather() map[uint64]peers.Work {
-	replicas := *g.replicas.Load()
-	work := make(map[uint64]peers.Work, len(replicas))
-	for i := range replicas {
-		r := &replicas[i]
+	served := g.replicas.Load()
+	work := make(map[uint64]peers.Work, len(served.list))
+	for i := range served.list {
+		r := &served.list[i]
 		own, held := r.Fleet.Own(), r.Gate.Own()
 		w := peers.Work{Running: max(held.Sequences, own.Running), Waiting: own.Waiting, Backlog: own.Backlog,
 			Tokens: own.Tokens, Blocks: held.Blocks, Answer: held.Answer}
@@ -169,7 +158,9 @@ func (g *Group) gather() map[uint64]peers.Work {
 }
 
 // changes returns the replicas at which the others have more or less than at the last call. The caller holds mu.
-func (g *Group) changes() (list []uint64) {
+func (g *Group) changes(now time.Time) []uint64 {
+	g.told = now
+	list := make([]uint64, 0, g.roll.Changed())
 	g.roll.Changes(func(replica uint64, _ peers.Work) { list = append(list, replica) })
 	return list
 }
@@ -181,39 +172,43 @@ func (g *Group) apply(changes []uint64) {
 	}
 	g.telling.Lock()
 	defer g.telling.Unlock()
-	replicas := *g.replicas.Load()
-	for _, key := range changes {
-		w := g.beside(key)
-		for i := range replicas {
-			if replicas[i].Key == key {
-				replicas[i].tell(w)
-			}
-		}
-	}
+	g.tell(g.replicas.Load(), changes)
 }
 
-// tell has a replica's ledger and Gate take what other gateways have there.
-func (r *Replica) tell(w peers.Work) {
-	r.Fleet.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Tokens: w.Tokens})
-	r.Gate.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
-		Urgent: w.Urgent, Answer: w.Answer})
+// tell tells the replicas of keys what the others have there. The caller holds telling.
+func (g *Group) tell(served *replicas, keys []uint64) {
+	works := make([]peers.Work, len(keys))
+	g.mu.Lock()
+	for i, key := range keys {
+		works[i] = g.roll.Beside(key)
+	}
+	g.mu.Unlock()
+	for i, key := range keys {
+		for _, r := range served.at[key] {
+			r.tell(works[i])
+		}
+	}
 }
 
 // alone forgets all other gateways, as this one leaves.
 func (g *Group) alone() {
 	g.telling.Lock()
 	defer g.telling.Unlock()
-	for _, r := range *g.replicas.Load() {
-		r.tell(peers.Work{})
+	for i := range g.replicas.Load().list {
+		g.replicas.Load().list[i].tell(peers.Work{})
 	}
 }
 
-// hear takes a message in.
-func (g *Group) hear(text []byte) {
-	now := time.Now()
+// hear takes a message in that comes now.
+func (g *Group) hear(text []byte) { g.hearAt(text, time.Now()) }
+
+func (g *Group) hearAt(text []byte, now time.Time) {
 	g.mu.Lock()
 	heard, err := g.roll.Hear(text, now)
-	changes := g.changes()
+	var changes []uint64
+	if now.Sub(g.told) >= tellEvery { // else the next look tells, or the next message
+		changes = g.changes(now)
+	}
 	count := g.roll.Peers() + 1
 	if heard.Joins {
 		g.teller.Again()

@@ -90,7 +90,7 @@ func (g *Group) counts() Counts {
 
 func (g *Group) names() map[uint64]string {
 	names := map[uint64]string{}
-	for _, r := range *g.replicas.Load() {
+	for _, r := range g.replicas.Load().list {
 		names[r.Key] = r.Fleet.Spec().Name
 	}
 	return names

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/zeebo/xxh3"
-	"google.golang.org/protobuf/proto"
 
 	"octet/routing/peers/peerspb"
 )
@@ -45,27 +44,30 @@ func Key(url, model, rank string) uint64 { return xxh3.HashString(url + "\n" + m
 // urgentBase is what a priority is told with: 0 says that none waits.
 const urgentBase = 101
 
-// parse reads a message.
-func parse(text []byte) (*peerspb.Message, error) {
+// parse reads a message, and appends what it tells of replicas to list: see read.
+func parse(text []byte, list []told) (*peerspb.Message, []told, error) {
 	if len(text) > MaxMessage {
-		return nil, fmt.Errorf("%w: %d bytes", ErrMessage, len(text))
+		return nil, list, fmt.Errorf("%w: %d bytes", ErrMessage, len(text))
 	}
-	m := new(peerspb.Message)
-	if err := proto.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMessage, err)
+	m, list, err := read(text, list)
+	if err != nil {
+		return nil, list, err
 	}
+	return m, list, check(m)
+}
+
+// check checks what is not work.
+func check(m *peerspb.Message) error {
 	lease := time.Duration(m.GetLeaseMs()) * time.Millisecond
 	switch {
 	case m.GetVersion() == 0 || m.GetVersion() > Version+1:
-		return nil, fmt.Errorf("%w: version %d, this gateway reads 1 to %d", ErrMessage, m.GetVersion(), Version+1)
+		return fmt.Errorf("%w: version %d, this gateway reads 1 to %d", ErrMessage, m.GetVersion(), Version+1)
 	case !Named(m.GetFrom()):
-		return nil, fmt.Errorf("%w: from %.80q", ErrMessage, m.GetFrom())
+		return fmt.Errorf("%w: from %.80q", ErrMessage, m.GetFrom())
 	case lease <= 0 || lease > maxLease:
-		return nil, fmt.Errorf("%w: a lease of %v", ErrMessage, lease)
-	case len(m.GetWork()) > MaxReplicas:
-		return nil, fmt.Errorf("%w: %d replicas", ErrMessage, len(m.GetWork()))
+		return fmt.Errorf("%w: a lease of %v", ErrMessage, lease)
 	}
-	return m, nil
+	return nil
 }
 
 // Named returns true if a gateway may have that name: letters, digits, "-" and "_", 64 at most.
@@ -82,31 +84,6 @@ func Named(name string) bool {
 	}
 	return true
 }
-
-func toWire(replica uint64, w Work) *peerspb.Work {
-	out := &peerspb.Work{Replica: replica, Running: count32(w.Running), Waiting: count32(w.Waiting),
-		Backlog: uint64(max(w.Backlog, 0)), Tokens: uint64(max(w.Tokens, 0)), Blocks: count32(w.Blocks),
-		AnswerMs: count32(int(w.Answer.Milliseconds()))}
-	if w.Waiting > 0 {
-		out.Urgent = count32(w.Urgent + urgentBase)
-	}
-	return out
-}
-
-// most bounds each number that is told, so that sums of all gateways' fit an int.
-const most = 1 << 40
-
-func fromWire(w *peerspb.Work) Work {
-	urgent := 0
-	if w.GetWaiting() > 0 {
-		urgent = min(max(int(w.GetUrgent())-urgentBase, -urgentBase+1), urgentBase-1)
-	}
-	return Work{Running: int(w.GetRunning()), Waiting: int(w.GetWaiting()), Urgent: urgent,
-		Backlog: int(min(w.GetBacklog(), most)), Tokens: int(min(w.GetTokens(), most)), Blocks: int(w.GetBlocks()),
-		Answer: time.Duration(w.GetAnswerMs()) * time.Millisecond}
-}
-
-func count32(n int) uint32 { return uint32(min(max(n, 0), 1<<31)) }
 
 // Add returns the work of both.
 func (w Work) Add(o Work) Work {

@@ -2,7 +2,6 @@ package peers
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,8 +14,9 @@ type Roll struct {
 	name  string // of this gateway
 	life  uint64
 	peers map[string]*peer
-	sums  map[uint64]Work // of all that count; without idle ones
-	dirty map[uint64]bool // replicas whose sum has changed since Changes
+	sums  map[uint64]*total // of all that count; those that have changed may be empty
+	dirty []uint64          // replicas whose total has changed since Changes, each once
+	told  []told            // of the message that is heard
 
 	lost, refused uint64 // messages
 }
@@ -27,29 +27,30 @@ type peer struct {
 	since time.Time
 	heard time.Time
 	lease time.Duration
-	work  map[uint64]Work // without idle ones
+	work  map[uint64]*part // without idle ones
 	lost  uint64
 }
 
 // NewRoll returns the Roll of a life of the gateway of that name: what it told itself does not count.
 func NewRoll(name string, life uint64) *Roll {
-	return &Roll{name: name, life: life, peers: map[string]*peer{}, sums: map[uint64]Work{}, dirty: map[uint64]bool{}}
+	return &Roll{name: name, life: life, peers: map[string]*peer{}, sums: map[uint64]*total{}}
 }
 
 // Heard is what a message tells beside work.
 type Heard struct {
 	From  string
 	Life  uint64
-	Joins bool // it is the first of its life
-	Left  bool // it is the last
-	Fresh bool // it is none that has come before
-	Body  *peerspb.Message
+	Joins bool             // it is the first of its life
+	Left  bool             // it is the last
+	Fresh bool             // it is none that has come before
+	Body  *peerspb.Message // without its work
 }
 
 // Hear takes a message in. The error is ErrMessage, and nothing has changed then. Of this gateway's own nothing is
 // taken, and Heard is the zero one.
 func (r *Roll) Hear(text []byte, now time.Time) (Heard, error) {
-	m, err := parse(text)
+	m, told, err := parse(text, r.told[:0])
+	r.told = told
 	if err != nil {
 		r.refused++
 		return Heard{}, err
@@ -73,7 +74,7 @@ func (r *Roll) Hear(text []byte, now time.Time) (Heard, error) {
 			return Heard{}, fmt.Errorf("%w: %d gateways count already", ErrMessage, MaxGateways)
 		}
 		r.forget(h.From)
-		p = &peer{life: m.GetLife(), since: now, work: map[uint64]Work{}}
+		p = &peer{life: m.GetLife(), since: now, work: map[uint64]*part{}}
 		r.peers[h.From], h.Joins = p, true
 	}
 	p.heard, p.lease = now, time.Duration(m.GetLeaseMs())*time.Millisecond
@@ -93,35 +94,62 @@ func (r *Roll) take(p *peer, m *peerspb.Message) {
 	}
 	p.seq = m.GetSeq()
 	if m.GetWhole() {
-		told := make(map[uint64]bool, len(m.GetWork()))
-		for _, w := range m.GetWork() {
-			told[w.GetReplica()] = true
-		}
-		for replica := range p.work {
-			if !told[replica] {
-				r.set(p, replica, Work{})
-			}
-		}
+		r.keep(p)
 	}
-	for _, w := range m.GetWork() {
-		r.set(p, w.GetReplica(), fromWire(w))
+	for i := range r.told {
+		r.set(p, r.told[i].replica, &r.told[i].work)
+	}
+}
+
+// keep forgets what a peer has at replicas that its message does not tell of.
+func (r *Roll) keep(p *peer) {
+	named := make(map[uint64]bool, len(r.told))
+	for i := range r.told {
+		named[r.told[i].replica] = true
+	}
+	for replica := range p.work {
+		if !named[replica] {
+			r.set(p, replica, new(Work))
+		}
 	}
 }
 
 // set notes what a peer has at a replica.
-func (r *Roll) set(p *peer, replica uint64, w Work) {
-	before, had := p.work[replica]
+func (r *Roll) set(p *peer, replica uint64, w *Work) {
+	before, idle := p.work[replica], w.Idle()
 	switch {
-	case w.Idle() && !had, w == before:
+	case before == nil && (idle || len(p.work) >= MaxReplicas):
 		return
-	case w.Idle():
+	case before == nil:
+		before = new(part)
+		r.total(replica).add(before)
+		p.work[replica] = before
+	case before.work == *w:
+		return
+	case idle:
+		before.of.remove(before)
 		delete(p.work, replica)
-	case !had && len(p.work) >= MaxReplicas:
-		return
-	default:
-		p.work[replica] = w
 	}
-	r.dirty[replica] = true
+	before.work = *w
+	r.change(replica, before.of)
+}
+
+// total returns a replica's.
+func (r *Roll) total(replica uint64) *total {
+	t := r.sums[replica]
+	if t == nil {
+		t = new(total)
+		r.sums[replica] = t
+	}
+	return t
+}
+
+// change notes that a replica's total has changed.
+func (r *Roll) change(replica uint64, t *total) {
+	if !t.changed {
+		t.changed = true
+		r.dirty = append(r.dirty, replica)
+	}
 }
 
 // forget has a peer count no more.
@@ -130,8 +158,9 @@ func (r *Roll) forget(name string) {
 	if p == nil {
 		return
 	}
-	for replica := range p.work {
-		r.dirty[replica] = true
+	for replica, part := range p.work {
+		part.of.remove(part)
+		r.change(replica, part.of)
 	}
 	delete(r.peers, name)
 }
@@ -150,29 +179,30 @@ func (r *Roll) Expire(now time.Time) (gone []string) {
 	return gone
 }
 
+// Changed returns of how many replicas Changes would tell.
+func (r *Roll) Changed() int { return len(r.dirty) }
+
 // Changes calls changed with the sum of each replica of which it has changed since the last call.
 func (r *Roll) Changes(changed func(replica uint64, w Work)) {
-	if len(r.dirty) == 0 {
-		return
-	}
-	names := slices.Sorted(maps.Keys(r.peers)) // a mean depends on the order
-	for replica := range r.dirty {
-		var sum Work
-		for _, name := range names {
-			sum = sum.Add(r.peers[name].work[replica])
-		}
-		if sum.Idle() {
+	for _, replica := range r.dirty {
+		t := r.sums[replica]
+		t.addUp()
+		t.changed = false
+		if len(t.parts) == 0 {
 			delete(r.sums, replica)
-		} else {
-			r.sums[replica] = sum
 		}
-		changed(replica, sum)
+		changed(replica, t.sum)
 	}
-	clear(r.dirty)
+	r.dirty = r.dirty[:0]
 }
 
 // Beside returns what the others have at a replica, as of the last Changes.
-func (r *Roll) Beside(replica uint64) Work { return r.sums[replica] }
+func (r *Roll) Beside(replica uint64) Work {
+	if t := r.sums[replica]; t != nil {
+		return t.sum
+	}
+	return Work{}
+}
 
 // Peers returns how many gateways count, beside this one.
 func (r *Roll) Peers() int { return len(r.peers) }
@@ -205,10 +235,19 @@ func (r *Roll) List(now time.Time) []Peer {
 	list := make([]Peer, 0, len(r.peers))
 	for name, p := range r.peers {
 		list = append(list, Peer{Name: name, Life: lifeName(p.life), Since: p.since, Age: now.Sub(p.heard),
-			Lease: p.lease, Lost: p.lost, Work: maps.Clone(p.work)})
+			Lease: p.lease, Lost: p.lost, Work: p.works()})
 	}
 	slices.SortFunc(list, func(a, b Peer) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// works returns what it has at each replica.
+func (p *peer) works() map[uint64]Work {
+	all := make(map[uint64]Work, len(p.work))
+	for replica, part := range p.work {
+		all[replica] = part.work
+	}
+	return all
 }
 
 // Counts returns how many messages did not come, and how many were refused.

@@ -16,6 +16,7 @@ type Teller struct {
 
 	seq   uint64
 	told  map[uint64]Work // without idle ones
+	work  []byte          // of the message that is made
 	next  time.Time       // of the next whole message
 	begun bool
 }
@@ -45,24 +46,25 @@ func (t *Teller) Tell(work map[uint64]Work, news *peerspb.Message, now time.Time
 		t.begun, t.next, m.Whole = true, now.Add(t.lease/beatsALease), true
 		clear(t.told)
 	}
+	t.work = t.work[:0]
 	for replica, w := range work {
-		if w != t.told[replica] && !(w.Idle() && t.told[replica].Idle()) {
-			m.Work = append(m.Work, toWire(replica, w))
+		if told := t.told[replica]; w != told && !(w.Idle() && told.Idle()) {
+			t.work = appendWork(t.work, replica, w)
 			t.note(replica, w)
 		}
 	}
 	for replica := range t.told {
 		if _, still := work[replica]; !still {
-			m.Work = append(m.Work, toWire(replica, Work{}))
+			t.work = appendWork(t.work, replica, Work{})
 			delete(t.told, replica)
 		}
 	}
-	if news == nil && !m.Whole && len(m.Work) == 0 {
+	if news == nil && !m.Whole && len(t.work) == 0 {
 		return nil
 	}
 	t.seq++
 	m.Seq = t.seq
-	return t.seal(m)
+	return append(t.seal(m), t.work...)
 }
 
 func (t *Teller) note(replica uint64, w Work) {

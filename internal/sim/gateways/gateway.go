@@ -35,9 +35,10 @@ type gateway struct {
 	doors    []door        // by host
 	prompt   []uint32      // of the request that is being routed
 
-	teller *peers.Teller
-	roll   *peers.Roll
-	ticks  bool // a look is due at the next tick
+	teller  *peers.Teller
+	roll    *peers.Roll
+	applies time.Duration // messages that come from then on at once
+	ticks   bool           // a look is due at the next tick
 }
 
 // door is a gateway's side of one engine.

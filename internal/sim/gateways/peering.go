@@ -57,6 +57,7 @@ func (g *gateway) gather() map[uint64]peers.Work {
 
 // apply tells a gateway's ledgers and Models what the others have, where that has changed.
 func (r *run) apply(g *gateway) {
+	g.applies = r.now + tellEvery/2
 	changed := make(map[uint64]peers.Work)
 	g.roll.Changes(func(key uint64, w peers.Work) { changed[key] = w })
 	for host := range g.doors { // in their order, not the map's
@@ -97,7 +98,11 @@ func (r *run) hear(g *gateway, message []byte) {
 	if heard.Joins {
 		g.teller.Again()
 	}
-	r.apply(g)
+	if r.now >= g.applies { // as app/peering does, or with its next look
+		r.apply(g)
+	} else {
+		r.touched(g)
+	}
 }
 
 // alone reports whether gateways tell each other nothing.

@@ -1,0 +1,59 @@
+package peering
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"octet/routing/fleet"
+	"octet/routing/peers"
+	"octet/scheduler/gate"
+)
+
+// oneReplica is a gateway before one replica.
+func oneReplica(t *testing.T) (*Group, *Replica) {
+	t.Helper()
+	member, err := fleet.New().Put(fleet.Spec{Name: "one", Specialist: "debug", URL: "http://one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	admits, err := gate.New(gate.Config{Blocks: 64, BlockSize: 16, MaxRunning: 8, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(Config{Name: "own", Lease: time.Second, Link: new(sink), Log: slog.New(slog.DiscardHandler)})
+	g.Serve([]Replica{{Key: peers.Key("http://one", "", ""), Fleet: member, Gate: admits}})
+	return g, &g.replicas.Load().list[0]
+}
+
+// Messages that come closely after each other are told together, by the next look at the latest. None is forgotten.
+func TestWhatComesCloselyIsToldWithTheNextLook(t *testing.T) {
+	g, r := oneReplica(t)
+	now := time.Now()
+	running := func() int { return r.Fleet.Others().Running }
+	told := func(from string, n int, after time.Duration) {
+		work := map[uint64]peers.Work{r.Key: {Running: n, Blocks: n}}
+		g.hearAt(peers.NewTeller(from, 1, time.Second).Tell(work, nil, now), now.Add(after))
+	}
+	told("a", 1, 0)
+	if n := running(); n != 1 {
+		t.Errorf("%d, after the first message", n)
+	}
+	told("b", 2, time.Millisecond)
+	told("c", 4, 2*time.Millisecond)
+	if n := running(); n != 1 {
+		t.Errorf("%d, before the replicas are told again", n)
+	}
+	told("d", 8, tellEvery)
+	if n := running(); n != 15 {
+		t.Errorf("%d, and four tell of 15", n)
+	}
+	told("e", 16, tellEvery+1)
+	g.look(now.Add(Every))
+	if n := running(); n != 31 || r.Gate.Calibration().Withheld != 31 {
+		t.Errorf("%d, %d blocks, and five tell of 31", n, r.Gate.Calibration().Withheld)
+	}
+	if g.look(now.Add(2 * time.Second)); running() != 0 || r.Gate.Calibration().Withheld != 0 {
+		t.Error("they count after their leases")
+	}
+}

@@ -1,0 +1,36 @@
+package peering
+
+import (
+	"octet/routing/fleet"
+	"octet/routing/peers"
+	"octet/scheduler/gate"
+)
+
+// Replica is one of this gateway's.
+type Replica struct {
+	Key   uint64 // see peers.Key
+	Fleet *fleet.Replica
+	Gate  *gate.Gate
+}
+
+// tell has a replica's ledger and Gate take what other gateways have there.
+func (r *Replica) tell(w peers.Work) {
+	r.Fleet.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Tokens: w.Tokens})
+	r.Gate.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
+		Urgent: w.Urgent, Answer: w.Answer})
+}
+
+// replicas are those in force.
+type replicas struct {
+	list []Replica
+	at   map[uint64][]*Replica // by key: two specialists of one engine have one
+}
+
+func newReplicas(list []Replica) *replicas {
+	served := &replicas{list: list, at: make(map[uint64][]*Replica, len(list))}
+	for i := range list {
+		r := &list[i]
+		served.at[r.Key] = append(served.at[r.Key], r)
+	}
+	return served
+}
