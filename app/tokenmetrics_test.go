@@ -1,9 +1,11 @@
 package app_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What requests took and brought is counted by tenant, by priority and against what was foretold.
@@ -37,5 +39,35 @@ func TestTokensDeadlinesAndHitsAreCounted(t *testing.T) {
 		if strings.Contains(page, none+"\n") {
 			t.Errorf("nothing is counted: %s", none)
 		}
+	}
+}
+
+// A pick that has to compute what another eligible replica held has regret, in its receipt and in the counts.
+func TestRegretIsCountedWhereAnotherReplicaHeldThePrompt(t *testing.T) {
+	engines := smallEngines()
+	for i := range engines {
+		engines[i].Step = 20 * time.Millisecond
+	}
+	w := newWorld(t, `profiles: {spread: {prepare: [tokenize, block-hashes, prefix-depths], pick: max-score,
+  filter: [health, role, breaker, adapter, concurrency], score: [{least-load: 9}, {cache-affinity: 1}]}}`+smallWorld, engines,
+		"specialists[0].profile=spread")
+	asked := long("debug", "regret", "")
+	_, resp := w.says("unary", asked)
+	first := w.receiptOf(resp.Header)
+	defer w.open(400)() // ties go to the lowest: it runs where the prompt is held
+	_, resp = w.says("unary", asked)
+	r := w.receiptOf(resp.Header)
+	h := r.Routing[len(r.Routing)-1].Hit
+	if h.Replica == first.Attempts[0].Replica || h.BestReplica != first.Attempts[0].Replica || h.Best <= h.Chosen {
+		t.Fatalf("the pick has nothing to regret: %+v", h)
+	}
+	eventually(t, "the request is counted", func() bool {
+		return strings.Contains(metricsOf(t, w), fmt.Sprintf(
+			`octet_routed_tokens_total{kind="regret",specialist="debug"} %d`+"\n", h.Best-h.Chosen))
+	})
+	computed := first.Prompt.Tokens - first.Routing[0].Hit.Chosen + r.Prompt.Tokens - h.Chosen
+	if want := fmt.Sprintf(`octet_routed_tokens_total{kind="computed",specialist="debug"} %d`+"\n",
+		computed); !strings.Contains(metricsOf(t, w), want) {
+		t.Errorf("no %s", want)
 	}
 }

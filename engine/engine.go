@@ -41,8 +41,8 @@ type Request struct {
 // Via is the header in which gateways say that a request has come through them.
 const Via = "X-Octet-Via"
 
-// Field is one header field.
-type Field struct{ Name, Value string }
+// Field is one header field. It is a name for a type that clients have, so that fields are handed on as they are.
+type Field = struct{ Name, Value string }
 
 // Client talks to one replica. Safe for concurrent use; ctx ends an exchange at once, mid-read too.
 type Client interface {

@@ -26,8 +26,12 @@ func (x *exchange) endTrace(total time.Duration) {
 	if x.trace == nil {
 		return
 	}
+	fault := trace.Fault(x.receipt.Receipt(), x.answer.abort)
+	if !x.trace.Kept(fault) {
+		return
+	}
 	r, e := &x.request, &trace.Ending{Receipt: x.receipt.Receipt(), Arrival: x.request.Arrival, Total: total,
-		Aborted: x.answer.abort, Engine: x.engineOf}
+		Fault: fault, Engine: x.engineOf}
 	e.Asked = trace.Asked{Request: r.ID, Completion: r.Kind == wire.Completion, Path: r.Kind.Path()}
 	if r.Tenant != nil {
 		e.Asked.Tenant = r.Tenant.Name

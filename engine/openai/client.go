@@ -49,7 +49,7 @@ func New(cfg Config) (*Client, error) {
 // an answer is replaced by a new one, once, where r.Again allows it.
 func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, error) {
 	sent := client.Request{Method: r.Method, Path: r.Path, Segments: r.Segments, RequestID: r.RequestID,
-		Bearer: r.Bearer, Fields: fieldsOf(r.Fields), At: r.At, HeaderTimeout: r.HeaderTimeout,
+		Bearer: r.Bearer, Fields: r.Fields, At: r.At, HeaderTimeout: r.HeaderTimeout,
 		IdleTimeout: r.IdleTimeout, Again: r.Again}
 	if r.Stream {
 		sent.Accept = "text/event-stream"
@@ -59,17 +59,6 @@ func (c *Client) Do(ctx context.Context, r *engine.Request) (engine.Response, er
 		return nil, err // and no Response: an interface that holds a nil pointer is not nil
 	}
 	return resp, nil
-}
-
-func fieldsOf(fields []engine.Field) []client.Field {
-	if len(fields) == 0 {
-		return nil
-	}
-	all := make([]client.Field, len(fields))
-	for i, f := range fields {
-		all[i] = client.Field(f)
-	}
-	return all
 }
 
 // Close closes the idle connections; those in use are closed when their answers are. Do after Close still works, but

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"errors"
+	"slices"
 
 	"octet/gateway/wire"
 )
@@ -21,7 +22,7 @@ func (q *Request) translate(kind wire.Kind) error {
 	if err != nil {
 		return err
 	}
-	body, answer, err := q.Door.Chat(q.inlined[:0], sent)
+	body, answer, err := q.Door.Chat(slices.Grow(q.inlined[:0], len(q.Bytes)), sent)
 	if err != nil {
 		return err
 	}

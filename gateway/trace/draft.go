@@ -7,15 +7,15 @@ import "time"
 type Draft struct {
 	Context // of the request's own span
 	tracer  *Tracer
-	parent  ID      // the client's span; zero if there is none
-	shadow  Context // of the shadow's first span; zero if there is none
+	parent  ID       // the client's span; zero if there is none
+	beside  *Context // of the shadow's first span, and of a shadow's request; nil if there is none
 
 	marks []mark
 	room  [usualMarks]mark // memory of marks
-	turn  int              // the number of the turn at a replica; below 0 is none
 	from  time.Duration    // since when an engine could be asked in this turn
-	asked int              // the mark of the engine that answers, and 1; zero is none
 	head  time.Duration    // when the answer's head was sent; zero is never
+	turn  int32            // the number of the turn at a replica; below 0 is none
+	asked int32            // the mark of the engine that answers, and 1; zero is none
 
 	native bool // see Began
 }
@@ -26,8 +26,8 @@ const usualMarks = 4
 // mark is a stretch of the request's time.
 type mark struct {
 	start, end time.Duration
-	span       ID  // of engines: known before the span is made
-	turn       int // at a replica; below 0 is none
+	span       ID    // of engines: known before the span is made
+	turn       int32 // at a replica; below 0 is none
 	stage      stage
 	failed     bool // it ended the stage
 	again      bool // of engines: another question followed in the same turn
@@ -75,7 +75,7 @@ func (d *Draft) note(s stage, began, ended time.Duration, err error) {
 	if d == nil {
 		return
 	}
-	turn := -1
+	turn := int32(-1)
 	if s == queue {
 		turn = d.turn
 	}
@@ -111,7 +111,7 @@ func (d *Draft) Ask() string {
 		return ""
 	}
 	at := d.ask(d.from)
-	d.asked = len(d.marks)
+	d.asked = int32(len(d.marks))
 	return d.Parent(at.span)
 }
 
@@ -126,12 +126,12 @@ func (d *Draft) AskBeside(turn int, now Clock) string {
 	}
 	began := now.Since()
 	for i := range d.marks {
-		if at := &d.marks[i]; at.stage == engine && at.turn == turn && at.end == 0 {
+		if at := &d.marks[i]; at.stage == engine && int(at.turn) == turn && at.end == 0 {
 			at.end, at.again = began, true
 		}
 	}
 	at := d.ask(began)
-	at.turn = turn
+	at.turn = int32(turn)
 	return d.Parent(at.span)
 }
 
@@ -140,7 +140,7 @@ func (d *Draft) Turns() int {
 	if d == nil {
 		return 0
 	}
-	return d.turn
+	return int(d.turn)
 }
 
 func (d *Draft) ask(began time.Duration) *mark {

@@ -12,7 +12,7 @@ type Ending struct {
 	Arrival time.Time
 	Total   time.Duration
 	Asked   Asked
-	Aborted bool // without an error of ours and without a proper end: the client has left
+	Fault   string // see Fault
 	// Engine returns what is known of a replica's engine.
 	Engine func(replica string) Engine
 }
@@ -34,12 +34,13 @@ type Engine struct {
 	Model string
 }
 
-// Fault returns what the request failed with: the code of its error, or how its client left; "" if it did not fail.
-func (e *Ending) Fault() string {
-	switch at := e.Receipt.Attempts; {
-	case e.Receipt.Result.Code != "":
-		return e.Receipt.Result.Code
-	case !e.Aborted:
+// Fault returns what the request of a receipt failed with: the code of its error, or how its client left; "" if it did
+// not fail. aborted says that it ended without an error of ours and without a proper end: the client has left.
+func Fault(r *receipt.Receipt, aborted bool) string {
+	switch at := r.Attempts; {
+	case r.Result.Code != "":
+		return r.Result.Code
+	case !aborted:
 		return ""
 	case len(at) > 0 && at[len(at)-1].Outcome != receipt.OK && at[len(at)-1].Outcome != "":
 		return at[len(at)-1].Outcome
@@ -50,18 +51,16 @@ func (e *Ending) Fault() string {
 // clientGone is the fault of an answer that its client did not wait for.
 const clientGone = "client_gone"
 
-// End ends the trace of a request: it goes to the sink if the request was sampled, or has failed. It returns the id of
-// a trace that goes there, else "".
+// Kept reports whether the request's trace is to be ended: it was sampled, or has failed, and the sink has room. It is
+// asked once. What is not kept needs no Ending.
+func (d *Draft) Kept(fault string) bool {
+	return d != nil && (d.Sampled() || fault != "") && d.tracer.sink.Room()
+}
+
+// End ends the trace of a request, which goes to the sink. It returns the trace's id.
 func (d *Draft) End(e *Ending) string {
-	if d == nil {
-		return ""
-	}
-	fault := e.Fault()
-	if !d.Sampled() && fault == "" || !d.tracer.sink.Room() {
-		return ""
-	}
 	d.sample(true)
-	m := maker{Ending: e, draft: d, fault: fault, spans: make(Trace, 0, len(d.marks)+2)}
+	m := maker{Ending: e, draft: d, spans: make(Trace, 0, len(d.marks)+2)}
 	d.tracer.sink.Take(m.trace())
 	return d.Trace
 }
@@ -70,7 +69,6 @@ func (d *Draft) End(e *Ending) string {
 type maker struct {
 	*Ending
 	draft *Draft
-	fault string
 	spans Trace
 }
 
@@ -81,7 +79,7 @@ func (m *maker) trace() Trace {
 	}
 	if m.draft.head > 0 {
 		s := m.child("relay", m.draft.head, m.Total)
-		s.Fault = m.fault
+		s.Fault = m.Fault
 		r := &m.Receipt.Result
 		(*list)(&s.Attrs).number("octet.continued", r.Continued)
 		(*list)(&s.Attrs).number("octet.preempted", r.Preempted)
@@ -108,12 +106,12 @@ func (m *maker) part(at *mark) {
 	a := (*list)(&s.Attrs)
 	if at.failed {
 		s.Fault = other
-		if m.fault != "" {
-			s.Fault = m.fault
+		if m.Fault != "" {
+			s.Fault = m.Fault
 		}
 	}
 	var turn *receipt.Attempt // that the mark is part of; nil if it is of none
-	if at.turn >= 0 && at.turn < len(m.Receipt.Attempts) {
+	if at.turn >= 0 && int(at.turn) < len(m.Receipt.Attempts) {
 		turn = &m.Receipt.Attempts[at.turn]
 	}
 	switch {

@@ -12,10 +12,10 @@ func (d *Draft) Shadow(id func() string) *Draft {
 	if d == nil || !d.Sampled() {
 		return nil
 	}
-	s := &Draft{tracer: d.tracer, Context: Context{Trace: id(), Span: newID(), Flags: sampledFlag}, shadow: d.Context,
-		turn: -1}
+	s := &Draft{tracer: d.tracer, Context: Context{Trace: id(), Span: newID(), Flags: sampledFlag}, turn: -1}
 	s.marks = s.room[:0]
-	d.shadow = s.Context
+	from, to := d.Context, s.Context
+	s.beside, d.beside = &from, &to
 	return s
 }
 
@@ -44,10 +44,10 @@ func (d *Draft) EndShadow(c *Copied) {
 	r := &receipt.Receipt{ID: c.Receipt, Attempts: []receipt.Attempt{turn},
 		Asked:    receipt.Asked{Model: c.Specialist},
 		Decision: receipt.Decision{Specialist: c.Specialist, Adapter: c.Adapter}}
-	e := &Ending{Receipt: r, Arrival: c.Arrival, Total: c.Total, Asked: Asked{Completion: c.Completion},
+	e := &Ending{Receipt: r, Arrival: c.Arrival, Total: c.Total, Asked: Asked{Completion: c.Completion}, Fault: c.Outcome,
 		Engine: func(string) Engine { return c.Engine }}
-	m := maker{Ending: e, draft: d, fault: c.Outcome}
-	s := Span{Context: d.Context, Name: "shadow", Fault: c.Outcome, Links: []Context{d.shadow},
+	m := maker{Ending: e, draft: d}
+	s := Span{Context: d.Context, Name: "shadow", Fault: c.Outcome, Links: []Context{*d.beside},
 		Start: c.Arrival, End: c.Arrival.Add(c.Total)}
 	a := (*list)(&s.Attrs)
 	a.text("octet.receipt", c.Receipt)

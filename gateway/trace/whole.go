@@ -8,7 +8,7 @@ func clip(text string) string { return text[:min(len(text), longest)] }
 // whole adds the span of the request itself.
 func (m *maker) whole() {
 	d, r := m.draft, m.Receipt
-	s := Span{Context: d.Context, Parent: d.parent, Remote: d.parent != 0, Kind: Server, Fault: m.fault,
+	s := Span{Context: d.Context, Parent: d.parent, Remote: d.parent != 0, Kind: Server, Fault: m.Fault,
 		Start: m.Arrival, End: m.Arrival.Add(m.Total)}
 	a := (*list)(&s.Attrs)
 	model := ""
@@ -27,8 +27,8 @@ func (m *maker) whole() {
 	m.decided(a)
 	m.asked(a)
 	m.came(a)
-	if d.shadow.Span != 0 {
-		s.Links = []Context{d.shadow}
+	if d.beside != nil {
+		s.Links = []Context{*d.beside}
 	}
 	m.spans = append(m.spans, s)
 }

@@ -68,3 +68,19 @@ func TestTracesOfAnExporterThatWasNotStartedAreDropped(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A trace that finds the queue full, though there was room a moment ago, is counted as dropped, and that is told.
+func TestATraceThatFindsTheQueueFullIsDroppedAndTold(t *testing.T) {
+	c := soon()
+	c.Queue = 1
+	e, counts, log, _ := exporting(t, c, takes)
+	e.Take(one())
+	e.Take(one())
+	if got := counts.Read(); got.Dropped != 1 || len(e.queue) != 1 {
+		t.Fatalf("%+v, %d are queued", got, len(e.queue))
+	}
+	e.tell(nil)
+	if n := log.count("level=WARN"); n != 1 {
+		t.Errorf("%d warnings", n)
+	}
+}

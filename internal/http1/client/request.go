@@ -30,8 +30,8 @@ type Request struct {
 	Again func() bool
 }
 
-// Field is one header field.
-type Field struct{ Name, Value string }
+// Field is one header field: a name for a type that callers have too.
+type Field = struct{ Name, Value string }
 
 // check refuses what could be read as anything but one request with the given fields.
 func check(r *Request) error {
