@@ -43,5 +43,6 @@ func rows(octets map[string]string) []row {
 		{name: "open-stream", unit: "KiB RSS/stream", fresh: true, measure: streamMemory},
 		{name: "refused-rate", unit: "429s/s/core", more: true, only: rated, measure: refusals(0)},
 		{name: "refused-full", unit: "429s/s/core", more: true, only: full, measure: refusals(2)},
+		watchedRow(own),
 	}, doorRows(own, native)...), agentRows(own, vllm)...)
 }
