@@ -63,7 +63,8 @@ func (s *Server) Receipt(id string) (tenant string, r *receipt.Receipt, ok bool)
 // begin makes the exchange of a request.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	rt := s.runtime.Load()
-	x := &exchange{s: s, rt: rt, w: conn.Of(w, r)}
+	x := newExchange(rt.Tracer != nil)
+	x.s, x.rt, x.w = s, rt, conn.Of(w, r)
 	arrival := s.arrival(x.w)
 	x.origin = origin{intake.StartTimer(arrival, s.since), r.Context()}
 	x.request.Begin(x.w, r, arrival, &rt.Limits, &s.bodies)

@@ -8,14 +8,27 @@ import (
 	"octet/gateway/wire"
 )
 
+// newExchange returns memory for an exchange, and for its trace, if requests are traced: they last equally long.
+func newExchange(traced bool) *exchange {
+	if !traced {
+		return new(exchange)
+	}
+	both := new(struct {
+		exchange
+		trace trace.Draft
+	})
+	both.exchange.trace = &both.trace
+	return &both.exchange
+}
+
 // beginTrace begins the request's trace, if requests are traced. It costs nothing otherwise. A trace that begins here
 // has the receipt's id.
 func (x *exchange) beginTrace() {
-	if x.rt.Tracer == nil {
+	if x.trace == nil {
 		return
 	}
 	parent, state := x.request.TraceContext()
-	x.trace = x.rt.Tracer.Begin(intake.Digits(x.receipt.ID()), parent, state)
+	x.rt.Tracer.Begin(x.trace, intake.Digits(x.receipt.ID()), parent, state)
 	if x.request.Explains() {
 		x.trace.Explain()
 	}

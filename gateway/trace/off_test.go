@@ -14,10 +14,9 @@ func (c clockAt) Since() time.Duration { return time.Duration(c) }
 
 // Where requests are not traced, no step of a request's way costs memory, and its engines are sent nothing.
 func TestNoTracesCostNoMemory(t *testing.T) {
-	var tracer *Tracer
 	r := new(receipt.Receipt)
 	if n := testing.AllocsPerRun(100, func() {
-		d := tracer.Begin("", "", "")
+		var d *Draft
 		d.Explain()
 		d.Classified(0, 1, nil)
 		d.Routed(1, 2, nil)
@@ -48,7 +47,8 @@ func BenchmarkNotSampled(b *testing.B) {
 	tracer, r := New(0, false, noSink{}), new(receipt.Receipt)
 	b.ReportAllocs()
 	for b.Loop() {
-		d := tracer.Begin("0123456789abcdef0123456789abcdef", "", "")
+		d := new(Draft)
+		tracer.Begin(d, "0123456789abcdef0123456789abcdef", "", "")
 		d.Classified(0, 1, nil)
 		d.Routed(1, 2, nil)
 		d.Turn(3)

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Tracer begins the traces of requests. A nil Tracer begins none. It never changes; safe for concurrent use.
+// Tracer begins the traces of requests. It never changes; safe for concurrent use.
 type Tracer struct {
 	bound  uint64 // trace ids whose last 63 bits are below it are sampled
 	follow bool
@@ -22,13 +22,10 @@ func New(share float64, follow bool, sink Sink) *Tracer {
 	return &Tracer{bound, follow, sink}
 }
 
-// Begin begins the trace of a request. id is 32 hex digits at random: it is the trace's, unless the headers traceparent
-// and tracestate, as they came, name one. It returns nil for a nil Tracer.
-func (t *Tracer) Begin(id, traceparent, tracestate string) *Draft {
-	if t == nil {
-		return nil
-	}
-	d := &Draft{tracer: t, Context: Context{Trace: id}, turn: -1}
+// Begin makes the zero Draft that of a request which begins. id is 32 hex digits at random: it is the trace's, unless
+// the headers traceparent and tracestate, as they came, name one.
+func (t *Tracer) Begin(d *Draft, id, traceparent, tracestate string) {
+	d.tracer, d.Trace, d.turn = t, id, -1
 	d.marks = d.room[:0]
 	from, ok := Parse(traceparent, tracestate)
 	if ok {
@@ -38,7 +35,6 @@ func (t *Tracer) Begin(id, traceparent, tracestate string) *Draft {
 	if !ok || !t.follow {
 		d.sample(t.samples(d.Trace))
 	}
-	return d
 }
 
 // samples reports whether a trace is within the share: the same traces as OpenTelemetry's TraceIDRatioBased.
