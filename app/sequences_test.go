@@ -17,6 +17,7 @@ import (
 const wideWorld = `
 auth: {anonymous: true}
 limits: {max_queue_wait: 2s, idle_timeout: 20s, ttft_timeout: 20s, drain: 5s}
+fleet: {probe_interval: 1h} # what an engine said before a request ended would be held for another gateway's
 specialists:
   - name: debug
     tokenizer: %s
