@@ -49,8 +49,8 @@ func TestRegretIsCountedWhereAnotherReplicaHeldThePrompt(t *testing.T) {
 		engines[i].Step = 20 * time.Millisecond
 	}
 	w := newWorld(t, `profiles: {spread: {prepare: [tokenize, block-hashes, prefix-depths], pick: max-score,
-  filter: [health, role, breaker, adapter, concurrency], score: [{least-load: 9}, {cache-affinity: 1}]}}`+smallWorld, engines,
-		"specialists[0].profile=spread")
+  filter: [health, role, breaker, adapter, concurrency], score: [{least-load: 9}, {cache-affinity: 1}]}}`+
+		smallWorld, engines, "specialists[0].profile=spread")
 	asked := long("debug", "regret", "")
 	_, resp := w.says("unary", asked)
 	first := w.receiptOf(resp.Header)

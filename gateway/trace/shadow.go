@@ -44,8 +44,8 @@ func (d *Draft) EndShadow(c *Copied) {
 	r := &receipt.Receipt{ID: c.Receipt, Attempts: []receipt.Attempt{turn},
 		Asked:    receipt.Asked{Model: c.Specialist},
 		Decision: receipt.Decision{Specialist: c.Specialist, Adapter: c.Adapter}}
-	e := &Ending{Receipt: r, Arrival: c.Arrival, Total: c.Total, Asked: Asked{Completion: c.Completion}, Fault: c.Outcome,
-		Engine: func(string) Engine { return c.Engine }}
+	e := &Ending{Receipt: r, Arrival: c.Arrival, Total: c.Total, Asked: Asked{Completion: c.Completion},
+		Fault: c.Outcome, Engine: func(string) Engine { return c.Engine }}
 	m := maker{Ending: e, draft: d}
 	s := Span{Context: d.Context, Name: "shadow", Fault: c.Outcome, Links: []Context{*d.beside},
 		Start: c.Arrival, End: c.Arrival.Add(c.Total)}
