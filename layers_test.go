@@ -136,7 +136,7 @@ var mayImport = map[string][]string{
 	"gateway/stream": {"engine", "gateway/conn", "gateway/doors", "gateway/place", "gateway/sse", "gateway/wire",
 		"slo"},
 	"gateway/tenant":             {"gateway/apierr", "gateway/tenant/bearer", "gateway/tenant/budget"},
-	"gateway/tenant/bearer":      {"internal/certs", "internal/dialing", "internal/files"},
+	"gateway/tenant/bearer":      {"internal/dialing", "internal/files"},
 	"gateway/tenant/budget":      {},
 	"gateway/tenant/sharedrates": {"gateway/tenant/budget", "internal/redisclient"},
 	"gateway/trace":              {"gateway/receipt"},

@@ -160,7 +160,7 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	}
 	a.revisions = newRevisions(a.history)
 	a.identities, a.watched = newIdentities(a, via), newWatched(cfg.Fleet)
-	if a.tenancy, err = newTenancy(a.Log, cfg); err != nil {
+	if a.tenancy, err = newTenancy(a.Log, cfg, a.certificates); err != nil {
 		return err
 	}
 	if a.group != nil {

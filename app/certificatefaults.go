@@ -39,6 +39,9 @@ func eachCertificate(cfg *config.Config, see func(key string, f certs.Files)) {
 			see(key, f)
 		}
 	}
+	if f := issuerFiles(cfg.Auth.JWT); !f.Zero() {
+		see(issuerTLS, f)
+	}
 	for i := range cfg.Specialists {
 		sp := &cfg.Specialists[i]
 		at := fmt.Sprintf("specialists[%d].", i)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,9 +23,10 @@ type certificates struct {
 	log *slog.Logger
 
 	mu        sync.Mutex
-	listeners map[string]*held      // by the key of their section; set once
-	trusted   map[certs.Files]*held // of replicas; guarded by mu, as what it holds
-	used      map[string]certs.Files
+	listeners map[string]*held       // by the key of their section; set once
+	trusted   map[certs.Files]*held  // of replicas and of auth.jwt; guarded by mu, as what it holds
+	used      map[string]certs.Files // by replica; guarded by mu
+	issuer    certs.Files            // of auth.jwt; guarded by mu
 }
 
 // held is the files of one use.
@@ -38,12 +40,14 @@ func newCertificates(log *slog.Logger) *certificates {
 	return &certificates{log: log, listeners: map[string]*held{}, trusted: map[certs.Files]*held{}}
 }
 
-// The sections that have certificates of listeners.
+// The sections that have certificates, beside replicas.
 const (
 	dataTLS  = "listen.tls"
 	adminTLS = "listen.admin_tls"
 	// pickerTLS is that of the picker, which has flags instead
 	pickerTLS = "epp"
+	// issuerTLS has what the issuer of tokens is spoken to with
+	issuerTLS = "auth.jwt"
 )
 
 // listen opens the files of the listeners, and of the picker's if it has some.
@@ -136,12 +140,12 @@ func (c *certificates) open(f certs.Files, h *held) {
 	h.source, h.failed = source, failed
 	c.mu.Unlock()
 	if news && err != nil {
-		c.log.Error("certificates cannot be used, no replica with them is reached", "error", err)
+		c.log.Error("certificates cannot be used, nothing is reached with them", "error", err)
 	}
 }
 
-// commit forgets the files of replicas that are no more.
-func (c *certificates) commit(replicas map[string]*replica) {
+// commit forgets the files of replicas, and of an issuer, that are no more.
+func (c *certificates) commit(replicas map[string]*replica, issuer certs.Files) {
 	used := map[string]certs.Files{}
 	for name, r := range replicas {
 		if f := filesOf(&r.key.tls); !f.Zero() {
@@ -150,9 +154,9 @@ func (c *certificates) commit(replicas map[string]*replica) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.used = used
+	c.used, c.issuer = used, issuer
 	keep := map[certs.Files]*held{}
-	for _, f := range used {
+	for _, f := range append(slices.Collect(maps.Values(used)), issuer) {
 		if h := c.trusted[f]; h != nil {
 			keep[f] = h
 		}
@@ -168,14 +172,18 @@ func (c *certificates) look(now time.Time) {
 	}
 	c.mu.Lock()
 	sources := make(map[*held]*certs.Source, len(c.trusted))
-	trusted := maps.Clone(c.trusted)
+	trusted, issuer := maps.Clone(c.trusted), c.issuer
 	for _, h := range trusted {
 		sources[h] = h.source
 	}
 	c.mu.Unlock()
 	for f, h := range trusted {
 		if source := sources[h]; source != nil {
-			c.lookAt("replicas[].tls", h, source, now)
+			use := "replicas[].tls"
+			if f == issuer {
+				use = issuerTLS
+			}
+			c.lookAt(use, h, source, now)
 		} else {
 			c.open(f, h)
 		}
@@ -217,6 +225,9 @@ func (c *certificates) read() (all []collectors.Certificate) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if h := c.trusted[c.issuer]; h != nil {
+		add(issuerTLS, "", h)
+	}
 	for name, f := range c.used {
 		if h := c.trusted[f]; h != nil {
 			add("replica", name, h)

@@ -32,6 +32,9 @@ func Examine(ctx context.Context, cfg *config.Config, kinds engine.Table) ([]api
 	x := examiner{cfg: cfg, kinds: kinds, guard: guard,
 		trust:  newCertificates(slog.New(slog.DiscardHandler)),
 		locals: func(sp string) *tokenizers.Local { return locals[sp] }}
+	if c := cfg.Auth.JWT; c != nil {
+		x.issuer = func(ctx context.Context) *doctor.Issuer { return askIssuer(ctx, c, x.trust) }
+	}
 	return doctor.Examine(ctx, x.cell()), nil
 }
 
@@ -44,12 +47,13 @@ type examiner struct {
 	dial   Dialer // nil means TCP
 	via    string
 	locals func(specialist string) *tokenizers.Local
-	known  func(replica string) *doctor.Known // nil where no gateway is asked
+	known  func(replica string) *doctor.Known   // nil where no gateway is asked
+	issuer func(context.Context) *doctor.Issuer // nil without auth.jwt
 }
 
 func (x examiner) cell() *doctor.Cell {
 	c := &doctor.Cell{Events: x.cfg.Events, Control: openai.Config{Guard: x.guard,
-		Bearer: x.cfg.Events.Snapshot.PeerToken}}
+		Bearer: x.cfg.Events.Snapshot.PeerToken}, Issuer: x.issuer}
 	for i := range x.cfg.Specialists {
 		for j := range x.cfg.Specialists[i].Replicas {
 			c.Subjects = append(c.Subjects, x.subject(i, j))
@@ -127,8 +131,12 @@ func (a *App) Examine(ctx context.Context) ([]api.Finding, error) {
 }
 
 func (a *App) examiner() examiner {
-	return examiner{cfg: a.Config(), kinds: a.Source.Engines, guard: a.guard, dial: a.Dial, via: a.replicas.via,
+	x := examiner{cfg: a.Config(), kinds: a.Source.Engines, guard: a.guard, dial: a.Dial, via: a.replicas.via,
 		trust: a.certificates, locals: a.tokens.LocalOf, known: a.known}
+	if v := a.tenancy.issuer.verifier.Load(); v != nil && x.cfg.Auth.JWT != nil {
+		x.issuer = func(context.Context) *doctor.Issuer { return issuerOf(x.cfg.Auth.JWT, v.State(time.Now())) }
+	}
+	return x
 }
 
 // known returns what is known of a replica; nil if it has gone.

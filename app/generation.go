@@ -156,7 +156,7 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	g.runtime.Seal()
 	a.history.probation.Declare(now, a.keepers.terms(g.cfg)...)
 	a.revisions.commit(g.cfg, now)
-	a.certificates.commit(g.replicas)
+	a.certificates.commit(g.replicas, issuerFiles(g.cfg.Auth.JWT))
 	a.groupReplicas(g.replicas)
 	a.cfg, a.listed = g.cfg, g.listed
 	a.discovered.sources.Follow(g.listed)

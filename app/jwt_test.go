@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -25,9 +27,16 @@ type idp struct {
 }
 
 func newIDP(t *testing.T) *idp {
+	i := silentIDP(t)
+	i.Start()
+	return i
+}
+
+// silentIDP is an issuer that has not begun to answer.
+func silentIDP(t *testing.T) *idp {
 	i := new(idp)
 	i.rotate()
-	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	i.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		i.asked.Add(1)
 		if i.down.Load() {
 			http.Error(w, "down", http.StatusServiceUnavailable)
@@ -37,6 +46,7 @@ func newIDP(t *testing.T) *idp {
 		fmt.Fprintf(w, `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"k%d","x":%q}]}`, i.kid.Load(),
 			base64.RawURLEncoding.EncodeToString(public))
 	}))
+	i.Config.ErrorLog = log.New(io.Discard, "", 0)
 	t.Cleanup(i.Close)
 	return i
 }

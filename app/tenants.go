@@ -21,6 +21,7 @@ const operatorTenant = "@operator"
 // tenancy is what the gateway keeps of tenants over generations.
 type tenancy struct {
 	log     *slog.Logger
+	trust   *certificates
 	sharing tenant.Sharing     // of tenants' rates and budgets with other gateways
 	state   *budgetState       // auth.state; nil without one
 	rates   *sharedrates.Rates // nil if rates are counted here alone
@@ -33,8 +34,8 @@ type tenancy struct {
 }
 
 // newTenancy returns a tenancy whose rates and budgets are counted in a Redis, if one is configured.
-func newTenancy(log *slog.Logger, cfg *config.Config) (*tenancy, error) {
-	t := &tenancy{random: []byte(crand.Text()), token: cfg.Admin.Token, log: log}
+func newTenancy(log *slog.Logger, cfg *config.Config, trust *certificates) (*tenancy, error) {
+	t := &tenancy{random: []byte(crand.Text()), token: cfg.Admin.Token, log: log, trust: trust}
 	t.weights.Store(&map[string]int{})
 	t.issuer.changed = make(chan struct{}, 1)
 	t.sharing.Ledger = budget.NewLedger(nil, 1)

@@ -114,6 +114,23 @@ func covers(subjects []string, subject string) bool {
 	return false
 }
 
+func jwks(s *Shared) []Named {
+	at := s.Issuer
+	if at == nil {
+		return nil
+	}
+	const cure = "auth.jwt.jwks: where the issuer's keys are; auth.jwt.ca, where its authority is a private one"
+	switch age := at.Age.Round(time.Second); {
+	case at.Err != nil && (at.Keys == 0 || at.Age > at.KeepFor):
+		return one("jwks", fail(cure, "%s: %v: no token is accepted", at.JWKS, at.Err))
+	case at.Err != nil:
+		return one("jwks", warn(cure, "%s: %v: the %d keys of %s ago serve for %s more", at.JWKS, at.Err, at.Keys, age,
+			(at.KeepFor-at.Age).Round(time.Second)))
+	default:
+		return one("jwks", pass("%d keys, read %s ago", at.Keys, age))
+	}
+}
+
 func sharedClock(s *Shared) (all []Named) {
 	if s.Events.Redis != nil && s.RedisErr == nil {
 		all = append(all, Named{"redis", skew(s.Redis.Ahead, "its machine")})

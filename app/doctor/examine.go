@@ -27,7 +27,8 @@ const (
 type Cell struct {
 	Subjects []Subject
 	Events   config.Events
-	Control  openai.Config // to the peer: its guard
+	Control  openai.Config                 // to the peer: its guard
+	Issuer   func(context.Context) *Issuer // nil without auth.jwt
 }
 
 // Examine returns the findings on all replicas of a cell, in their order, and then on what they share. It takes some
@@ -171,6 +172,9 @@ func (f *Facts) hear(ears []*ear) {
 
 // look asks what all share.
 func (s *Shared) look(ctx context.Context, c *Cell) {
+	if c.Issuer != nil {
+		s.Issuer, _ = asked(ctx, askFor, func(ctx context.Context) (*Issuer, error) { return c.Issuer(ctx), nil })
+	}
 	if r := c.Events.Redis; r != nil {
 		at, err := fabric.Redis(r)
 		if s.RedisErr = err; err == nil {

@@ -111,4 +111,14 @@ type Shared struct {
 	NATSErr  error
 	Peer     time.Duration // how far its clock is ahead
 	PeerErr  error
+	Issuer   *Issuer // nil without auth.jwt
+}
+
+// Issuer is the keys by which tokens name tenants.
+type Issuer struct {
+	JWKS    string // where they are
+	Keys    int
+	Age     time.Duration // since they could be read last
+	KeepFor time.Duration // so long they serve after that
+	Err     error         // why they could not be read the last time; nil if they could
 }

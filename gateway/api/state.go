@@ -108,6 +108,7 @@ type EnsembleState struct {
 	Doctor      bool              `json:"doctor"` // there is GET /admin/doctor
 	Specialists []SpecialistState `json:"specialists"`
 	Discovery   *DiscoveryState   `json:"discovery,omitempty"` // absent where all replicas are listed
+	JWKS        *IssuerState      `json:"jwks,omitempty"`      // absent without auth.jwt
 }
 
 // State answers /admin/state.
@@ -151,7 +152,7 @@ func (h *State) Handle(c *gin.Context) {
 		}
 	}
 	state := EnsembleState{Generation: rt.Generation, Open: h.Open(), Draining: h.Draining(), Specialists: list,
-		Started: h.Started, Doctor: h.Doctor}
+		Started: h.Started, Doctor: h.Doctor, JWKS: issuerState(rt.Tenants, time.Now())}
 	if h.Finder != nil {
 		found := h.Finder.Sources()
 		state.Discovery = &found

@@ -19,6 +19,12 @@ func (v *Verifier) Run(ctx context.Context) {
 	}
 }
 
+// Look asks the source once, beside Run or without it, and returns what is known then.
+func (v *Verifier) Look(ctx context.Context) State {
+	v.refresh(ctx)
+	return v.State(time.Now())
+}
+
 // rest waits until the source is to be asked again; false: ctx has ended.
 func (v *Verifier) rest(ctx context.Context) bool {
 	v.mu.Lock()
@@ -83,8 +89,9 @@ func (v *Verifier) refresh(ctx context.Context) {
 	v.fetching, v.tried = true, time.Now()
 	v.mu.Unlock()
 	set, err := v.ask(ctx)
-	if ctx.Err() != nil {
-		err = ctx.Err()
+	if ctx.Err() != nil { // it says nothing of the source
+		v.asked()
+		return
 	}
 	now := time.Now()
 	if err == nil {
@@ -94,18 +101,26 @@ func (v *Verifier) refresh(ctx context.Context) {
 		v.keys.Store(set)
 		v.log.Info("keys of the issuer are in force", "jwks", v.cfg.JWKS, "keys", len(set.keys))
 	}
+	defer v.asked()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err != nil && v.failed == nil && ctx.Err() == nil {
+	if err != nil && v.failed == nil {
 		v.log.Warn("the JWKS cannot be read: the last good keys stay", "jwks", v.cfg.JWKS, "keep_for", v.cfg.KeepFor,
 			"error", err)
 	}
-	v.fetching, v.failed = false, err
+	v.failed = err
 	if err == nil {
 		v.fetches[0]++
 	} else {
 		v.fetches[1]++
 	}
+}
+
+// asked tells the requests that wait that the source has been asked.
+func (v *Verifier) asked() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.fetching = false
 	close(v.done)
 	v.done = make(chan struct{})
 }

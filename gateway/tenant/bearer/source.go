@@ -8,11 +8,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
 
-	"octet/internal/certs"
 	"octet/internal/dialing"
 	"octet/internal/files"
 )
@@ -29,23 +29,26 @@ type source interface {
 }
 
 // sourceOf returns what reads the JWKS of a URL, or of a file.
-func sourceOf(c *Config) (source, error) {
+func sourceOf(c *Config) source {
 	if !strings.Contains(c.JWKS, "://") {
-		return &file{path: c.JWKS, most: c.JWKSBytes}, nil
-	}
-	trusted, err := certs.Read(certs.Files{CA: c.CA})
-	if err != nil {
-		return nil, err
+		return &file{path: c.JWKS, most: c.JWKSBytes}
 	}
 	dialer := &net.Dialer{Timeout: c.Timeout, Control: dialing.Control}
+	secure := c.TLS
+	if secure == nil {
+		secure = func() *tls.Config { return &tls.Config{MinVersion: tls.VersionTLS12} }
+	}
 	transport := &http.Transport{
-		DialContext:         dialer.DialContext,
-		TLSClientConfig:     &tls.Config{RootCAs: trusted.Roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout: c.Timeout, ResponseHeaderTimeout: c.Timeout, MaxResponseHeaderBytes: 64 << 10,
+		DialContext: dialer.DialContext,
+		// each reading has a connection of its own, with the roots of that moment; its context bounds the handshake
+		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return (&tls.Dialer{NetDialer: dialer, Config: secure()}).DialContext(ctx, network, addr)
+		},
+		ResponseHeaderTimeout: c.Timeout, MaxResponseHeaderBytes: 64 << 10,
 		DisableCompression: true, DisableKeepAlives: true,
 	}
 	return &remote{url: c.JWKS, most: c.JWKSBytes, refresh: c.Refresh, client: &http.Client{Transport: transport,
-		CheckRedirect: func(r *http.Request, _ []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+		CheckRedirect: func(r *http.Request, _ []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // remote is a URL.
@@ -65,6 +68,9 @@ func (r *remote) read(ctx context.Context) ([]byte, error) {
 	}
 	q.Header.Set("Accept", "application/jwk-set+json, application/json")
 	answer, err := r.client.Do(q)
+	if told := (*url.Error)(nil); errors.As(err, &told) {
+		return nil, fmt.Errorf("bearer: the JWKS: %w", told.Err) // without the URL, which may hold a secret
+	}
 	if err != nil {
 		return nil, err
 	}

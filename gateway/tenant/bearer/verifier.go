@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/sha256"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -17,8 +18,10 @@ import (
 
 // Config says which tokens are accepted. All of it is set.
 type Config struct {
-	JWKS                          string // a URL, or the path of a file
-	CA                            string // PEM file of the URL's roots; empty means the system's
+	JWKS string // a URL, or the path of a file
+	CA   string // names the roots of the URL's certificate; empty means the system's
+	// TLS returns what the URL is spoken to with, at each connection; nil means the system's roots.
+	TLS                           func() *tls.Config
 	Issuer, Audience, TenantClaim string
 	Leeway                        time.Duration
 	Refresh                       time.Duration // how often the URL is asked
@@ -63,10 +66,7 @@ func New(c Config, log *slog.Logger) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, err := sourceOf(&c)
-	if err != nil {
-		return nil, err
-	}
+	from := sourceOf(&c)
 	v := &Verifier{cfg: c, log: log, source: from, seen: seen, wanted: make(chan struct{}, 1),
 		slots: make(chan struct{}, max(runtime.GOMAXPROCS(0)/2, 1)), done: make(chan struct{}),
 		options: []jwt.ParserOption{jwt.WithValidMethods(algorithms), jwt.WithIssuer(c.Issuer),
