@@ -30,9 +30,10 @@ func (s *replicas) reconcileGates(ctx context.Context, k *keepers, every, timeou
 			open[of] = answered
 			asking.Go(func() {
 				defer close(answered)
+				before := ownAt(ranks)
 				page, err := scrape(ctx, ranks[0].client, timeout)
-				for _, r := range ranks {
-					k.told(r, page, err)
+				for i, r := range ranks {
+					k.told(r, &before[i], page, err)
 				}
 			})
 		}
@@ -40,15 +41,27 @@ func (s *replicas) reconcileGates(ctx context.Context, k *keepers, every, timeou
 	})
 }
 
-// told takes over what the metrics page of a replica's engine says of it; err says that there is none.
-func (k *keepers) told(r *replica, page []byte, err error) {
+// ownAt returns what this gateway has at each of replicas.
+func ownAt(replicas []*replica) []gate.Own {
+	all := make([]gate.Own, len(replicas))
+	for i, r := range replicas {
+		all[i] = r.served.Gate.Own()
+	}
+	return all
+}
+
+// told takes over what the metrics page of a replica's engine says of it; err says that there is none. before is what
+// this gateway had there as the page was asked for.
+func (k *keepers) told(r *replica, before *gate.Own, page []byte, err error) {
 	var m openai.Metrics
 	if err == nil {
 		m, err = openai.ReadPage(page, r.key.rank)
 	}
 	served := r.served
-	served.Gate.Reconcile(observed(m, err))
-	served.Fleet.Reports(reported(m, err, served.Gate.Stats().Running))
+	o := observed(m, err)
+	o.Before = before
+	served.Gate.Reconcile(o)
+	served.Fleet.Reports(reported(m, err, max(before.Sequences, served.Gate.Own().Sequences)))
 	k.report(served, m, err)
 }
 
@@ -100,8 +113,8 @@ func observed(m openai.Metrics, err error) gate.Observed {
 	}
 }
 
-// reported returns the same for the fleet, whose plugins score by it. ours is the number of requests that the engine
-// has from this gateway.
+// reported returns the same for the fleet, whose plugins score by it. ours is the number of sequences that the engine
+// has from this gateway: of a request for several answers it counts each.
 func reported(m openai.Metrics, err error, ours int) *fleet.Reported {
 	if err != nil {
 		return new(fleet.Reported)

@@ -12,6 +12,7 @@ import (
 
 	"octet/engine/emulator"
 	"octet/gateway/api"
+	"octet/routing/fleet"
 )
 
 const wideWorld = `
@@ -97,6 +98,29 @@ func TestSequencesHoldTheirBlocksFromTheBodyToThePool(t *testing.T) {
 				eventually(t, "ledgers at their baseline", w.Quiet)
 			})
 		}
+	}
+}
+
+// The answers that one request asks for are all this gateway's, whatever of them an engine counts as requests.
+func TestAnswersOfOneRequestAreNoOtherGatewaysLoad(t *testing.T) {
+	w := wide(t, "builtin", "fleet.probe_interval=20ms")
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	resp := w.Ask(ctx, "/v1/completions", `{"model":"debug","stream":true,"max_tokens":400,"n":40,"prompt":[1,2,3]}`)
+	if resp.StatusCode != 200 {
+		t.Fatalf("status %d", resp.StatusCode)
+	}
+	rep := w.Replica("debug-0")
+	var told *fleet.Reported
+	eventually(t, "the engine tells of forty", func() bool {
+		told = rep.Fleet.Reported()
+		return told.Running == 40
+	})
+	if told.Others != 0 {
+		t.Errorf("%d of them are taken for another gateway's", told.Others)
+	}
+	if c := rep.Gate.Calibration(); c.Withheld > 1 {
+		t.Errorf("%d blocks are withheld", c.Withheld)
 	}
 }
 

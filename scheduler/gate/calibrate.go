@@ -9,6 +9,10 @@ type Observed struct {
 	Preemptions                       uint64  // since it started
 	MaxAdapters                       int     // that it takes at once; 0 if it does not say
 	HasUsage, HasLoad, HasPreemptions bool
+
+	// what this gateway had there as the engine was asked: what has ended since is no other gateway's; nil if it is what
+	// it has now
+	Before *Own
 }
 
 // Calibration is how the model stands beside what the engine says.
@@ -44,7 +48,14 @@ func (c *calibration) compare(o *Observed, b *ledger, sequences int) (others int
 		return 0
 	}
 	total := float64(b.pool.Total())
-	beyond := min(max(o.KVUsage, 0), 1)*total - float64(b.pool.Used()-b.withheld.Len())
+	used := min(max(o.KVUsage, 0), 1) * total
+	least := float64(b.pool.Used() - b.withheld.Len())
+	most := least
+	if o.Before != nil { // the moment that the engine speaks of lies between the two
+		least, most = min(least, float64(o.Before.Blocks)), max(most, float64(o.Before.Blocks))
+		sequences = max(sequences, o.Before.Sequences)
+	}
+	beyond := used - min(max(used, least), most)
 	if o.HasLoad && o.Running+o.Waiting > sequences && beyond > 0 {
 		others, beyond = int(beyond), 0
 	}

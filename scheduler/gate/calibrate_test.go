@@ -49,6 +49,26 @@ func TestOtherGatewaysLoadIsReserved(t *testing.T) {
 	})
 }
 
+// What has ended while the engine was asked is neither another gateway's nor an error of the model.
+func TestWhatEndsWhileAnEngineIsAskedIsNoOtherGateways(t *testing.T) {
+	gated(t, hundredBlocks, func(t *testing.T, g *Gate) {
+		ended, stays := admitted(t, g, ofBlocks(30)), admitted(t, g, ofBlocks(10))
+		before := g.Own()
+		ended.Release()
+		says := Observed{KVUsage: 0.4, HasUsage: true, Running: 2, HasLoad: true, Before: &before}
+		g.Reconcile(says)
+		if s := g.mustBalance(t); s.Withheld != 0 || s.ModelError != 0 || s.Free != 90 {
+			t.Errorf("what has ended is held against the pool: %+v", s)
+		}
+		says.KVUsage, says.Running = 0.6, 4
+		g.Reconcile(says)
+		if s := g.mustBalance(t); s.Withheld != 20 {
+			t.Errorf("what others have beyond it: %+v", s)
+		}
+		stays.Release()
+	})
+}
+
 // What the model has wrong is measured; a margin follows it, within its bound, and fades when the error has gone.
 func TestAMarginFollowsTheErrorOfTheModel(t *testing.T) {
 	gated(t, hundredBlocks, func(t *testing.T, g *Gate) {
