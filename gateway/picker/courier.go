@@ -57,6 +57,9 @@ func (c *call) Do(ctx context.Context, to *ensemble.Replica, q *engine.Request) 
 	case m.GetResponseHeaders() == nil:
 		return nil, c.misplaced(m, "the wait for an answer")
 	}
+	if err := localReply(m); err != nil {
+		return nil, err
+	}
 	c.answers, err = responseOf(ctx, c, m.GetResponseHeaders(), q.IdleTimeout)
 	if err != nil {
 		return nil, err
