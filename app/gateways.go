@@ -15,6 +15,7 @@ import (
 	"octet/routing/peers"
 	"octet/routing/peers/natslink"
 	"octet/routing/peers/redislink"
+	"octet/scheduler/gate"
 )
 
 // joinGroup makes this gateway one of several, if the configuration has any.
@@ -29,6 +30,7 @@ func (a *App) joinGroup(cfg *config.Config) error {
 	a.link = link
 	a.group = peering.New(peering.Config{Name: cfg.Gateways.Called(), Lease: cfg.Gateways.Lease, Link: link, Log: a.Log,
 		Knobs: a.history.knobs, Receipt: a.receiptFor, Judged: a.history.hear,
+		Weight:  func(name string) int { return a.tenancy.weight(name) },
 		Judge:   func(j receipt.Judgement) (counted, found bool, refused string) { return a.server.Judge(j) },
 		KeyOpen: func(tenant, key string) bool { return a.server.KeyOpen(tenant, key) },
 		Seated: func(conversation uint64, specialist string, tokens int) {
@@ -38,6 +40,14 @@ func (a *App) joinGroup(cfg *config.Config) error {
 		Used:    func(name string, u tenant.Used) { a.server.Runtime().Tenants.Elsewhere(name, u, time.Now()) }})
 	a.history.told = a.group.Judged
 	return nil
+}
+
+// shares returns what tenants have had at all gateways; nil where this one is alone.
+func (a *App) shares() gate.Shares {
+	if a.group == nil {
+		return nil
+	}
+	return a.group.Shares()
 }
 
 func (a *App) linkOf(c *config.Gateways) (peers.Link, error) {

@@ -128,6 +128,7 @@ func (g *Group) hearNews(heard peers.Heard) {
 		g.cfg.Seated(s.GetConversation(), s.GetSpecialist(), int(s.GetTokens()))
 	}
 	for _, u := range m.GetUsed() {
+		g.shares.elsewhere(u.GetTenant(), u.GetStarted(), now)
 		g.cfg.Used(u.GetTenant(), tenant.Used{Requests: int(min(u.GetRequests(), mostUsed)),
 			Tokens: int(min(max(u.GetTokens(), -mostUsed), mostUsed)),
 			Budget: int(min(max(u.GetBudget(), -mostUsed), mostUsed))})

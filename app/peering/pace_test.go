@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"octet/gateway/tenant"
 	"octet/routing/fleet"
 	"octet/routing/peers"
+	"octet/routing/peers/peerspb"
 	"octet/scheduler/gate"
 )
 
@@ -55,5 +57,32 @@ func TestWhatComesCloselyIsToldWithTheNextLook(t *testing.T) {
 	}
 	if g.look(now.Add(2 * time.Second)); running() != 0 || r.Gate.Calibration().Withheld != 0 {
 		t.Error("they count after their leases")
+	}
+}
+
+// What tenants had at another gateway counts here, over their weights, once however often it comes; what is started
+// here is told where there is another gateway, once.
+func TestWhatTenantsHadCountsAtAllGateways(t *testing.T) {
+	g, _ := oneReplica(t)
+	g.cfg.Used = func(string, tenant.Used) {}
+	g.shares.weight = func(tenant string) int { return map[string]int{"big": 4}[tenant] }
+	g.shares.Started("big", 1000)
+	now := time.Now()
+	g.look(now) // to none
+	other := peers.NewTeller("other", 1, time.Second)
+	m := other.Tell(nil, &peerspb.Message{Used: []*peerspb.Used{{Tenant: "big", Started: 3000},
+		{Tenant: "small", Started: 500}}}, now)
+	g.hear(m)
+	g.hear(m)
+	near := func(got, want int) bool { return got <= want && got >= want*9/10 }
+	if big, small := g.Shares().Had("big"), g.Shares().Had("small"); !near(big, 1000) || !near(small, 500) {
+		t.Errorf("they have had %d and %d", big, small)
+	}
+	g.shares.Started("small", 70)
+	if m := g.shares.write(nil, 1); len(m.GetUsed()) != 1 || m.GetUsed()[0].GetStarted() != 70 {
+		t.Errorf("%v is told", m)
+	}
+	if m := g.shares.write(nil, 1); m != nil {
+		t.Errorf("%v is told again", m)
 	}
 }

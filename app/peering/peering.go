@@ -32,6 +32,8 @@ type Config struct {
 	Link  peers.Link
 	Log   *slog.Logger
 	Knobs *slo.Knobs
+	// Weight is of a tenant's share of a busy replica; nil or below 1 is 1.
+	Weight func(tenant string) int
 	// Receipt returns a receipt that is kept here and whose it is, as JSON for its client or for operators.
 	Receipt func(id string, forClient bool) (tenant string, text []byte, ok bool)
 	// Judge counts a verdict on an answer of this gateway's that was given at another one; see Group.Judge.
@@ -53,6 +55,7 @@ type Group struct {
 	cfg      Config
 	replicas atomic.Pointer[replicas]
 	life     uint64
+	shares   *shares
 	uses     atomic.Uint64 // of keys: see ClaimKey
 	unshared atomic.Uint64 // of these, that the store was not told of
 	telling  sync.Mutex    // held while replicas are told, before mu: what is told last is what is known last
@@ -75,7 +78,8 @@ type Group struct {
 func New(c Config) *Group {
 	life := rand.Uint64() | 1
 	g := &Group{cfg: c, life: life, joined: time.Now(), teller: peers.NewTeller(c.Name, life, c.Lease),
-		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), news: newNews()}
+		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), news: newNews(),
+		shares: newShares(c.Weight)}
 	g.replicas.Store(new(replicas))
 	if c.Knobs != nil {
 		c.Knobs.OnChange(g.knobChanged)
@@ -122,8 +126,8 @@ func (g *Group) look(now time.Time) {
 	g.mu.Lock()
 	gone := g.roll.Expire(now)
 	changes := g.changes(now)
-	message := g.teller.Tell(work, g.news.write(g.knobs.news(), now), now)
 	left := g.roll.Peers()
+	message := g.teller.Tell(work, g.shares.write(g.news.write(g.knobs.news(), now), left), now)
 	g.mu.Unlock()
 	for _, name := range gone {
 		g.cfg.Log.Warn("a gateway is gone: its lease is over, and what it had counts no more", "gateway", name,
@@ -146,6 +150,7 @@ func (g *Group) gather() map[uint64]peers.Work {
 			Tokens: own.Tokens, Blocks: held.Blocks, Answer: held.Answer}
 		if held.Waiting > 0 {
 			w.Waiting, w.Urgent = max(w.Waiting, held.Waiting), held.Urgent
+			w.Tenant, w.Had = held.Tenant, held.Had
 		} else if w.Waiting > 0 { // on its way to the Gate
 			w.Urgent = slo.LeastPriority
 		}

@@ -17,7 +17,7 @@ type Replica struct {
 func (r *Replica) tell(w peers.Work) {
 	r.Fleet.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Tokens: w.Tokens})
 	r.Gate.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
-		Urgent: w.Urgent, Answer: w.Answer})
+		Urgent: w.Urgent, Tenant: w.Tenant, Had: w.Had, Answer: w.Answer})
 }
 
 // replicas are those in force.

@@ -31,6 +31,8 @@ type Work struct {
 	Running int           // sequences in its batch
 	Waiting int           // requests
 	Urgent  int           // the highest priority that waits; 0 where none does
+	Tenant  uint64        // whose request waits that is next of these, see TenantKey; 0 is not told
+	Had     int           // what that tenant has had, see Shares
 	Backlog int           // prompt tokens to compute before the first tokens of all of these
 	Tokens  int           // of prompts and answers in its batch
 	Blocks  int           // held, and reserved for growth
@@ -105,7 +107,7 @@ func (w Work) Add(o Work) Work {
 }
 
 // Idle returns true if there is nothing.
-func (w Work) Idle() bool { w.Urgent, w.Answer = 0, 0; return w == Work{} }
+func (w Work) Idle() bool { w.Urgent, w.Answer, w.Tenant, w.Had = 0, 0, 0, 0; return w == Work{} }
 
 // Life names a life as people see it.
 func lifeName(life uint64) string { return strconv.FormatUint(life, 16) }

@@ -21,6 +21,17 @@ func (t *total) add(p *part) {
 	t.parts = append(t.parts, p)
 }
 
+// before returns true if what is next of w is to start before what is next of o.
+func (w *Work) before(o *Work) bool {
+	if w.Urgent != o.Urgent {
+		return w.Urgent > o.Urgent
+	}
+	if w.Had != o.Had {
+		return w.Had < o.Had
+	}
+	return w.Tenant < o.Tenant
+}
+
 func (t *total) remove(p *part) {
 	last := len(t.parts) - 1
 	t.parts[p.at] = t.parts[last]
@@ -34,7 +45,7 @@ func (t *total) remove(p *part) {
 func (t *total) addUp() {
 	var sum Work
 	var weighed, weight float64 // milliseconds and sequences, whole numbers: exact in any order
-	urgent, waits := 0, false
+	var next *Work              // of those that wait
 	for _, p := range t.parts {
 		w := &p.work
 		sum.Running, sum.Waiting, sum.Backlog = sum.Running+w.Running, sum.Waiting+w.Waiting, sum.Backlog+w.Backlog
@@ -43,13 +54,15 @@ func (t *total) addUp() {
 			n := float64(w.Running + 1)
 			weighed, weight = weighed+n*float64(w.Answer/time.Millisecond), weight+n
 		}
-		if w.Waiting > 0 && (!waits || w.Urgent > urgent) {
-			urgent, waits = w.Urgent, true
+		if w.Waiting > 0 && (next == nil || w.before(next)) {
+			next = w
 		}
 	}
 	if weight > 0 {
 		sum.Answer = time.Duration(weighed / weight * float64(time.Millisecond))
 	}
-	sum.Urgent = urgent
+	if next != nil {
+		sum.Urgent, sum.Tenant, sum.Had = next.Urgent, next.Tenant, next.Had
+	}
 	t.sum = sum
 }

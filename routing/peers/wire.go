@@ -28,6 +28,8 @@ const (
 	tokensField   = 6
 	blocksField   = 7
 	answerMsField = 8
+	tenantField   = 9
+	hadField      = 10
 )
 
 // read reads a message. What it tells of replicas, which is most of nearly all messages, is read in place and appended
@@ -71,6 +73,8 @@ func readWork(field []byte, list []told) ([]told, error) {
 			count(&w, int(number), value)
 		case kind == protowire.Fixed64Type && number == replicaField:
 			w.Replica, n = protowire.ConsumeFixed64(text)
+		case kind == protowire.Fixed64Type && number == tenantField:
+			w.Tenant, n = protowire.ConsumeFixed64(text)
 		default:
 			n = protowire.ConsumeFieldValue(number, kind, text)
 		}
@@ -113,12 +117,14 @@ func count(w *peerspb.Work, number int, value uint64) {
 		w.Blocks = uint32(value)
 	case answerMsField:
 		w.AnswerMs = uint32(value)
+	case hadField:
+		w.Had = value
 	}
 }
 
 // appendWork appends to the fields of a message that which tells what is at a replica.
 func appendWork(text []byte, replica uint64, w Work) []byte {
-	const longest = 64 // bytes of all fields: seven varints of five or ten, a fixed one, and their tags
+	const longest = 96 // bytes of all fields: eight varints of five or ten, two fixed ones, and their tags
 	var space [longest]byte
 	body := protowire.AppendFixed64(protowire.AppendTag(space[:0], replicaField, protowire.Fixed64Type), replica)
 	put := func(number protowire.Number, n uint64) {
@@ -130,6 +136,10 @@ func appendWork(text []byte, replica uint64, w Work) []byte {
 	put(waitingField, uint64(count32(w.Waiting)))
 	if w.Waiting > 0 {
 		put(urgentField, uint64(count32(w.Urgent+urgentBase)))
+		put(hadField, uint64(max(w.Had, 0)))
+		if w.Tenant != 0 {
+			body = protowire.AppendFixed64(protowire.AppendTag(body, tenantField, protowire.Fixed64Type), w.Tenant)
+		}
 	}
 	put(backlogField, uint64(max(w.Backlog, 0)))
 	put(tokensField, uint64(max(w.Tokens, 0)))
@@ -142,11 +152,13 @@ func appendWork(text []byte, replica uint64, w Work) []byte {
 const most = 1 << 40
 
 func fromWire(w *peerspb.Work) Work {
-	urgent := 0
+	urgent, tenant, had := 0, uint64(0), 0
 	if w.GetWaiting() > 0 {
+		tenant, had = w.GetTenant(), int(min(w.GetHad(), most))
 		urgent = min(max(int(w.GetUrgent())-urgentBase, -urgentBase+1), urgentBase-1)
 	}
 	return Work{Running: int(w.GetRunning()), Waiting: int(w.GetWaiting()), Urgent: urgent,
+		Tenant: tenant, Had: had,
 		Backlog: int(min(w.GetBacklog(), most)), Tokens: int(min(w.GetTokens(), most)), Blocks: int(w.GetBlocks()),
 		Answer: time.Duration(w.GetAnswerMs()) * time.Millisecond}
 }

@@ -21,7 +21,8 @@ func drawWork(rt *rapid.T) Work {
 		Backlog: large.Draw(rt, "backlog"), Tokens: large.Draw(rt, "tokens"), Blocks: small.Draw(rt, "blocks"),
 		Answer: time.Duration(small.Draw(rt, "answer")) * time.Millisecond}
 	if w.Waiting > 0 {
-		w.Urgent = rapid.IntRange(-100, 100).Draw(rt, "urgent")
+		w.Urgent, w.Had = rapid.IntRange(-100, 100).Draw(rt, "urgent"), large.Draw(rt, "had")
+		w.Tenant = rapid.OneOf(rapid.Just(uint64(0)), rapid.Uint64()).Draw(rt, "tenant")
 	}
 	return w
 }

@@ -25,6 +25,7 @@ func (m *Model) rank(r *Request, now scheduler.Time) queue.Rank {
 func (m *Model) start(l *Lease, r *Request, at place, paid int, now scheduler.Time) {
 	m.engine.start(l, r, at, now)
 	l.paid = paid
+	m.engine.count(r, l)
 	m.forecast.fresh = false
 	m.totals.admitted++
 	m.totals.cachedTokens += uint64(l.computed)
@@ -65,7 +66,8 @@ func (m *Model) admitWaiting(now scheduler.Time) {
 			continue
 		}
 		switch {
-		case m.engine.behind(w.Level()):
+		case m.engine.behind(w.Level(), w.Tenant):
+			m.waiting.recheck = m.engine.shares != nil
 			return
 		case !ok:
 			m.makeRoom(w, now)

@@ -22,7 +22,7 @@ func (m *Model) atOnce(r *Request, place queue.Rank, now scheduler.Time) (head, 
 		n := m.waiting.backlog.Newcomer(place, r.Tenant, now)
 		head = m.waiting.backlog.Leads(&n)
 	}
-	if !head || m.engine.behind(m.waiting.backlog.Level(place, now)) {
+	if !head || m.engine.behind(m.waiting.backlog.Level(place, now), r.Tenant) {
 		return false, false, false
 	}
 	reuse, fits := m.engine.fitsAtOnce(r, now)

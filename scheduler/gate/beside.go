@@ -9,6 +9,8 @@ type Beside struct {
 	Backlog   int            // tokens of prompts whose first token is awaited
 	Waits     bool           // requests wait at other gateways
 	Urgent    int            // the highest priority among these, as age has lifted it
+	Tenant    uint64         // of the one of these that is next, see Shares; 0 is not told
+	Had       int            // what that tenant has had
 	Answer    scheduler.Time // that an answer takes; 0 is unknown
 }
 
@@ -45,8 +47,31 @@ func (m *Model) withhold() {
 // company returns how many sequences run in the engine.
 func (e *engine) company() int { return e.roster.sequences + e.beside.Sequences }
 
-// behind reports whether a request of that priority is behind one that waits at another gateway.
-func (e *engine) behind(priority int) bool { return e.beside.Waits && e.beside.Urgent > priority }
+// behind reports whether a tenant's request of that priority is behind one that waits at another gateway: one that is
+// more urgent, or as urgent and another tenant's, which has had clearly less.
+func (e *engine) behind(priority int, tenant string) bool {
+	b := &e.beside
+	switch {
+	case !b.Waits || b.Urgent < priority:
+		return false
+	case b.Urgent > priority:
+		return true
+	case e.shares == nil || b.Tenant == 0 || b.Tenant == e.shares.Key(tenant):
+		return false
+	}
+	return e.shares.Had(tenant) > b.Had+b.Had/clearly
+}
+
+// clearly is the part of what a tenant has had by which another one must have had more to be behind it.
+const clearly = 16
+
+// Shares is what tenants have had of all engines at all gateways, over their weights. It is called under the Gate's
+// lock.
+type Shares interface {
+	Key(tenant string) uint64 // its name at all gateways
+	Had(tenant string) int
+	Started(tenant string, cost int)
+}
 
 // Own is what this gateway has at the engine, for other gateways to take as Beside.
 type Own struct {
@@ -54,6 +79,8 @@ type Own struct {
 	Blocks    int // held, and reserved for growth
 	Waiting   int // requests
 	Urgent    int // the highest priority among these, as age has lifted it; meaningless where none waits
+	Tenant    uint64
+	Had       int // what the tenant of the one that is next has had, see Shares
 	Answer    scheduler.Time
 }
 
@@ -70,7 +97,11 @@ func (m *Model) Own() Own {
 	h := Own{Sequences: e.roster.sequences, Waiting: m.waiting.backlog.Len(),
 		Answer: scheduler.Nanos(e.rates.service.value())}
 	if h.Waiting > 0 {
-		h.Urgent = m.waiting.backlog.Top().Level()
+		w := m.waiting.backlog.Top()
+		h.Urgent = w.Level()
+		if e.shares != nil {
+			h.Tenant, h.Had = e.shares.Key(w.Tenant), e.shares.Had(w.Tenant)
+		}
 	}
 	if e.ledger.pool != nil {
 		h.Blocks = e.ledger.pool.Used() - e.ledger.withheld.Len()

@@ -24,6 +24,19 @@ func (e *engine) cost(r *Request, reuse int) int {
 		int(max(0, answer*float64(s.sequences())-float64(r.Resume))*e.decodeCost())
 }
 
+// count tells what r's tenant has had by l, which starts.
+func (e *engine) count(r *Request, l *Lease) {
+	if e.shares == nil {
+		return
+	}
+	answer := e.rates.tokens(r.MaxNew)
+	if usual := e.rates.length.value(); usual > 0 {
+		answer = min(answer, usual)
+	}
+	cost := l.uncached + int(max(0, answer*float64(l.shape.sequences())-float64(r.Resume))*e.decodeCost())
+	e.shares.Started(r.Tenant, cost)
+}
+
 // decodeCost is what one token of an answer costs: its part of a step among as many sequences as run now, in tokens of
 // a prompt. It is 1 until both are measured.
 func (e *engine) decodeCost() float64 {

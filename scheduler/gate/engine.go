@@ -13,6 +13,7 @@ type engine struct {
 	ledger     ledger
 	rates      rates
 	beside     Beside
+	shares     Shares // nil if this gateway is alone
 	maxRunning int
 	origin     time.Time // of every Time
 }

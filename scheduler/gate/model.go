@@ -47,6 +47,7 @@ func NewModel(cfg Config, origin time.Time) (*Model, error) {
 	m := &Model{jitter: cfg.Jitter, returning: returning{cfg.Promised, origin}}
 	m.engine.origin, m.engine.maxRunning, m.engine.roster.lowest = origin, cfg.MaxRunning, math.MaxInt
 	m.waiting.maxWaiting, m.waiting.maxWait = cfg.MaxWaiting, cfg.MaxWait
+	m.engine.shares = cfg.Shares
 	m.waiting.backlog = queue.Backlog[*Waiter]{Weight: cfg.Weights, Aging: cfg.Aging, Ceiling: cfg.AgingCeiling}
 	m.preemption.redo.allow(cfg.Redo, 0)
 	m.engine.roster.grouping.bounds = cfg.Adapters
@@ -90,7 +91,11 @@ func (m *Model) Queue(w *Waiter, r *Request, l *Lease, now scheduler.Time) {
 	m.displace(l.rank.Priority, now)
 	w.lease = l
 	m.waiting.push(w, r, l.rank, &m.engine, now)
-	if m.waiting.backlog.Top() == w && !m.engine.behind(w.Level()) {
+	switch {
+	case m.waiting.backlog.Top() != w:
+	case m.engine.behind(w.Level(), w.Tenant):
+		m.waiting.recheck = m.engine.shares != nil
+	default:
 		m.makeRoom(w, now)
 	}
 }

@@ -19,6 +19,9 @@ type Config struct {
 
 	Weights func(tenant string) int // of the tenants' shares within a priority; nil or below 1 is 1
 
+	// Shares is what tenants have had at all gateways; nil if this one is alone.
+	Shares Shares
+
 	// Aging lifts a waiting request by one priority for each such time, to AgingCeiling at most; 0 is no aging. So from
 	// its arrival + (AgingCeiling - priority) × Aging on, a request is behind no later one of its tenant with a
 	// priority up to AgingCeiling, and behind other tenants' for no more than their shares. It preempts no other by

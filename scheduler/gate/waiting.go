@@ -38,7 +38,8 @@ type waiting struct {
 	evictable  queue.Heap[leaver]
 	maxWaiting int
 	maxWait    time.Duration
-	// the head may fit by now although no request left: a deadline's slack changes with every token and moment
+	// the head may start by now although no request left: a deadline's slack and what tenants have had change with
+	// every token and moment
 	recheck bool
 }
 
@@ -95,7 +96,7 @@ func (q *waiting) room(every time.Duration) int {
 // checkHead proves that no request waits that could start: but for one that a deadline held back, and that is admitted
 // with the next token or question.
 func (q *waiting) checkHead(e *engine, now scheduler.Time) error {
-	if q.backlog.Len() == 0 || q.recheck || e.behind(q.backlog.Top().Level()) {
+	if q.backlog.Len() == 0 || q.recheck || e.behind(q.backlog.Top().Level(), q.backlog.Top().Tenant) {
 		return nil
 	}
 	w := q.backlog.Top()

@@ -35,10 +35,11 @@ type gateway struct {
 	doors    []door        // by host
 	prompt   []uint32      // of the request that is being routed
 
+	shares  *shares
 	teller  *peers.Teller
 	roll    *peers.Roll
 	applies time.Duration // messages that come from then on at once
-	ticks   bool           // a look is due at the next tick
+	ticks   bool          // a look is due at the next tick
 }
 
 // door is a gateway's side of one engine.
@@ -49,8 +50,11 @@ type door struct {
 	waiting map[*gate.Waiter]*life // never iterated
 }
 
-func newGateway(c *Config, number int, hasher kvpool.Hasher) (*gateway, error) {
+func newGateway(c *Config, number int, hasher kvpool.Hasher, clock func() time.Time) (*gateway, error) {
 	g := &gateway{name: fmt.Sprintf("gw-%d", number), number: number, fleet: fleet.New()}
+	if c.Gateways > 1 && !c.Apart {
+		g.shares = &shares{clock: clock, had: peers.NewShares(), told: map[string]uint64{}}
+	}
 	g.teller, g.roll = peers.NewTeller(g.name, 1, lease), peers.NewRoll(g.name, 1)
 	x, err := runs.New(index.Config{})
 	if err != nil {
@@ -94,7 +98,7 @@ func (g *gateway) open(c *Config, host index.HostID, x index.Indexer) error {
 		return err
 	}
 	model, err := gate.NewModel(gate.Config{Blocks: e.Blocks, BlockSize: e.BlockSize, MaxRunning: e.MaxRunning,
-		MaxWaiting: maxWaiting, MaxWait: maxWait}, origin)
+		MaxWaiting: maxWaiting, MaxWait: maxWait, Shares: g.sharing()}, origin)
 	if err != nil {
 		return err
 	}

@@ -132,3 +132,16 @@ func TestOneGatewaySharesEngines(t *testing.T) {
 		t.Errorf("%+v", f.Fair)
 	}
 }
+
+// Several gateways, at each of which one of two tenants comes in, serve both alike too.
+func TestSeveralGatewaysShareEngines(t *testing.T) {
+	race.Skip(t)
+	c, _ := small(2)
+	c.Patient, c.Tenants = true, []float64{3, 1}
+	trace := Zipf(1, 1500, 16, 1)
+	c.Engines.Rate, c.Engines.MaxRunning, c.Engines.Blocks = 40, 32, 512
+	f := play(t, c, trace)
+	if f.Fair.Share < 0.42 || f.Fair.Share > 0.58 {
+		t.Errorf("%+v", f.Fair)
+	}
+}

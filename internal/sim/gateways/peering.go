@@ -32,7 +32,7 @@ func (r *run) look(g *gateway) {
 	g.ticks = false
 	now := r.clock()
 	g.roll.Expire(now)
-	message := g.teller.Tell(g.gather(), nil, now)
+	message := g.teller.Tell(g.gather(), g.shares.news(), now)
 	r.apply(g)
 	if message != nil {
 		r.broadcast(g, message)
@@ -48,7 +48,7 @@ func (g *gateway) gather() map[uint64]peers.Work {
 		w := peers.Work{Running: max(held.Sequences, own.Running), Waiting: max(own.Waiting, held.Waiting),
 			Backlog: own.Backlog, Tokens: own.Tokens, Blocks: held.Blocks, Answer: held.Answer}
 		if held.Waiting > 0 {
-			w.Urgent = held.Urgent
+			w.Urgent, w.Tenant, w.Had = held.Urgent, held.Tenant, held.Had
 		}
 		work[d.key] = w
 	}
@@ -68,7 +68,7 @@ func (r *run) apply(g *gateway) {
 		}
 		d.member.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Tokens: w.Tokens})
 		d.model.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
-			Urgent: w.Urgent, Answer: w.Answer}, r.now)
+			Urgent: w.Urgent, Tenant: w.Tenant, Had: w.Had, Answer: w.Answer}, r.now)
 		r.collect(g, host)
 	}
 }
@@ -97,6 +97,11 @@ func (r *run) hear(g *gateway, message []byte) {
 	}
 	if heard.Joins {
 		g.teller.Again()
+	}
+	if heard.Fresh {
+		for _, u := range heard.Body.GetUsed() {
+			g.shares.had.Add(u.GetTenant(), float64(u.GetStarted()), r.clock())
+		}
 	}
 	if r.now >= g.applies { // as app/peering does, or with its next look
 		r.apply(g)

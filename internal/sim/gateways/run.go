@@ -74,7 +74,7 @@ func newRun(c Config, trace *replay.Trace) (*run, error) {
 		r.engines = append(r.engines, e)
 	}
 	for i := range c.Gateways {
-		g, err := newGateway(&c, i, r.hasher)
+		g, err := newGateway(&c, i, r.hasher, r.clock)
 		if err != nil {
 			return nil, err
 		}

@@ -203,7 +203,11 @@ type Work struct {
 	// Blocks held, and reserved for growth.
 	Blocks uint32 `protobuf:"varint,7,opt,name=blocks,proto3" json:"blocks,omitempty"`
 	// Milliseconds that an answer there takes, on average; 0: not measured.
-	AnswerMs      uint32 `protobuf:"varint,8,opt,name=answer_ms,json=answerMs,proto3" json:"answer_ms,omitempty"`
+	AnswerMs uint32 `protobuf:"varint,8,opt,name=answer_ms,json=answerMs,proto3" json:"answer_ms,omitempty"`
+	// xxh3 of the name of the tenant whose request is the next to start of those that wait; 0: not told.
+	Tenant uint64 `protobuf:"fixed64,9,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// What that tenant has had of all replicas at all gateways lately, over its weight: tokens. See the package.
+	Had           uint64 `protobuf:"varint,10,opt,name=had,proto3" json:"had,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -290,6 +294,20 @@ func (x *Work) GetBlocks() uint32 {
 func (x *Work) GetAnswerMs() uint32 {
 	if x != nil {
 		return x.AnswerMs
+	}
+	return 0
+}
+
+func (x *Work) GetTenant() uint64 {
+	if x != nil {
+		return x.Tenant
+	}
+	return 0
+}
+
+func (x *Work) GetHad() uint64 {
+	if x != nil {
+		return x.Had
 	}
 	return 0
 }
@@ -520,7 +538,9 @@ type Used struct {
 	Requests uint32                 `protobuf:"varint,2,opt,name=requests,proto3" json:"requests,omitempty"`
 	Tokens   int64                  `protobuf:"zigzag64,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	// Of its day and month.
-	Budget        int64 `protobuf:"zigzag64,4,opt,name=budget,proto3" json:"budget,omitempty"`
+	Budget int64 `protobuf:"zigzag64,4,opt,name=budget,proto3" json:"budget,omitempty"`
+	// What its requests that were started have cost, in tokens of prompts.
+	Started       uint64 `protobuf:"varint,5,opt,name=started,proto3" json:"started,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -579,6 +599,13 @@ func (x *Used) GetTokens() int64 {
 func (x *Used) GetBudget() int64 {
 	if x != nil {
 		return x.Budget
+	}
+	return 0
+}
+
+func (x *Used) GetStarted() uint64 {
+	if x != nil {
+		return x.Started
 	}
 	return 0
 }
@@ -1059,7 +1086,7 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\x05seats\x18\v \x03(\v2\x14.octet.peers.v1.SeatR\x05seats\x124\n" +
 	"\bquestion\x18\f \x01(\v2\x18.octet.peers.v1.QuestionR\bquestion\x12.\n" +
 	"\x06answer\x18\r \x01(\v2\x16.octet.peers.v1.AnswerR\x06answer\x12(\n" +
-	"\x04used\x18\x0e \x03(\v2\x14.octet.peers.v1.UsedR\x04used\"\xd3\x01\n" +
+	"\x04used\x18\x0e \x03(\v2\x14.octet.peers.v1.UsedR\x04used\"\xfd\x01\n" +
 	"\x04Work\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x18\n" +
 	"\arunning\x18\x02 \x01(\rR\arunning\x12\x18\n" +
@@ -1068,7 +1095,10 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\abacklog\x18\x05 \x01(\x04R\abacklog\x12\x16\n" +
 	"\x06tokens\x18\x06 \x01(\x04R\x06tokens\x12\x16\n" +
 	"\x06blocks\x18\a \x01(\rR\x06blocks\x12\x1b\n" +
-	"\tanswer_ms\x18\b \x01(\rR\banswerMs\"\xa9\x01\n" +
+	"\tanswer_ms\x18\b \x01(\rR\banswerMs\x12\x16\n" +
+	"\x06tenant\x18\t \x01(\x06R\x06tenant\x12\x10\n" +
+	"\x03had\x18\n" +
+	" \x01(\x04R\x03had\"\xa9\x01\n" +
 	"\x04Knob\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05clock\x18\x02 \x01(\x04R\x05clock\x12\x0e\n" +
@@ -1089,12 +1119,13 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\brevision\x18\x06 \x01(\tR\brevision\x12\x17\n" +
 	"\aof_kind\x18\a \x01(\bR\x06ofKind\x12\x1c\n" +
 	"\toverturns\x18\b \x01(\bR\toverturns\x12\x1b\n" +
-	"\tpassed_by\x18\t \x01(\tR\bpassedBy\"j\n" +
+	"\tpassed_by\x18\t \x01(\tR\bpassedBy\"\x84\x01\n" +
 	"\x04Used\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x1a\n" +
 	"\brequests\x18\x02 \x01(\rR\brequests\x12\x16\n" +
 	"\x06tokens\x18\x03 \x01(\x12R\x06tokens\x12\x16\n" +
-	"\x06budget\x18\x04 \x01(\x12R\x06budget\"b\n" +
+	"\x06budget\x18\x04 \x01(\x12R\x06budget\x12\x18\n" +
+	"\astarted\x18\x05 \x01(\x04R\astarted\"b\n" +
 	"\x04Seat\x12\"\n" +
 	"\fconversation\x18\x01 \x01(\x06R\fconversation\x12\x1e\n" +
 	"\n" +
