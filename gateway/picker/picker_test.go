@@ -146,10 +146,12 @@ func TestAnAnswerIsImmediateUntilAnEngineHasBegun(t *testing.T) {
 		if (now != nil) != c.immediate || c.immediate && len(p.sent) != 1 {
 			t.Errorf("%s: %v", name, p.sent)
 		}
-		if now != nil && (len(now.GetHeaders().GetSetHeaders()) != 2 || c.status > 0 && string(now.GetBody()) != "said") {
+		if now != nil && (len(now.GetHeaders().GetSetHeaders()) != 2 || c.status > 0 &&
+			string(now.GetBody()) != "said") {
 			t.Errorf("%s: %v", name, now)
 		}
-		if now == nil && !last.GetResponseBody().GetResponse().GetBodyMutation().GetStreamedResponse().GetEndOfStream() {
+		piece := last.GetResponseBody().GetResponse().GetBodyMutation().GetStreamedResponse()
+		if now == nil && !piece.GetEndOfStream() {
 			t.Errorf("%s: no end", name)
 		}
 	}
