@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -69,5 +70,26 @@ func TestRegretIsCountedWhereAnotherReplicaHeldThePrompt(t *testing.T) {
 	if want := fmt.Sprintf(`octet_routed_tokens_total{kind="computed",specialist="debug"} %d`+"\n",
 		computed); !strings.Contains(metricsOf(t, w), want) {
 		t.Errorf("no %s", want)
+	}
+}
+
+// A stream's tokens are counted as the engine counts them, though several come in one event.
+func TestTokensAreCountedThatComeSeveralInAnEvent(t *testing.T) {
+	engines := smallEngines()
+	for i := range engines {
+		engines[i].StreamInterval = 4
+	}
+	w := newWorld(t, smallWorld, engines, "specialists[0].replicas[0].engine=openai",
+		"specialists[0].replicas[1].engine=openai") // which may tell usage at the end alone
+	resp := w.Ask(t.Context(), "/v1/chat/completions",
+		`{"model":"debug","stream":true,"max_tokens":33,"messages":[{"role":"user","content":"x"}]}`)
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || strings.Count(string(answer), `"content":"`) > 20 {
+		t.Fatalf("%v: %s", err, answer)
+	}
+	const want = `octet_tenant_tokens_total{kind="completion",tenant="anonymous"} 33` + "\n"
+	eventually(t, "the request is counted", func() bool { return strings.Contains(metricsOf(t, w), want) })
+	if n := w.receiptOf(resp.Header).Result.CompletionTokens; n != 33 {
+		t.Errorf("the receipt has %d tokens", n)
 	}
 }

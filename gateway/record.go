@@ -93,7 +93,7 @@ func resultOf(a *answer, d *dispatch.Dispatch, relay *stream.Relay, total time.D
 	usage := relay.Usage()
 	r := receipt.Result{
 		Status: a.status, Finish: relay.Finish(), Done: a.failure == nil && !a.abort,
-		PromptTokens: usage.PromptTokens, CompletionTokens: relay.Delivered(),
+		PromptTokens: usage.PromptTokens, CompletionTokens: completed(relay),
 		TTFTMs: receipt.Ms(d.TTFT), TotalMs: receipt.Ms(total), RouteUs: float64(d.Routed.Nanoseconds()) / 1e3,
 		Continued: d.Continued, Preempted: d.Preempted,
 	}
@@ -112,6 +112,12 @@ func resultOf(a *answer, d *dispatch.Dispatch, relay *stream.Relay, total time.D
 	return r
 }
 
+// completed is the tokens of the answer: by the engine's usage, where it came, else those that were seen. An engine may
+// put several in one event.
+func completed(relay *stream.Relay) int {
+	return max(relay.Usage().CompletionTokens, relay.Delivered())
+}
+
 // costOf is the tokens that a request took of its tenant's rate and budget: by the engine's usage, where it came, else
 // as far as is known here. A request that no engine took up costs nothing.
 func costOf(d *dispatch.Dispatch, relay *stream.Relay) int {
@@ -120,7 +126,7 @@ func costOf(d *dispatch.Dispatch, relay *stream.Relay) int {
 	case !d.Admitted:
 		return 0
 	case usage.PromptTokens > 0:
-		return usage.PromptTokens + max(usage.CompletionTokens, relay.Delivered())
+		return usage.PromptTokens + completed(relay)
 	}
 	return d.Plan.Prompt.Tokens + relay.Delivered()
 }

@@ -10,8 +10,8 @@ type Observed struct {
 	MaxAdapters                       int     // that it takes at once; 0 if it does not say
 	HasUsage, HasLoad, HasPreemptions bool
 
-	// what this gateway had there as the engine was asked: what has ended since is no other gateway's; nil if it is what
-	// it has now
+	// what this gateway had there as the engine was asked: what has ended since is no other gateway's; nil if it is as
+	// now
 	Before *Own
 }
 
