@@ -182,7 +182,7 @@ func (w *world) provoke(rows map[apierr.Code]*pageCode, p provocation) {
 			if len(p.params) > 0 {
 				param = p.params[min(i, len(p.params)-1)]
 			}
-			h := w.askedFor(p.code, s, body, stream, append(slices.Clone(p.headers), "X-Request-Id", "r1")...)
+			h := w.askAt(s, body, stream, append(slices.Clone(p.headers), "X-Request-Id", "r1")...)
 			h.failsWith(w.T, p.code, param, "r1")
 			w.names(p, s, h, model)
 			if h.Code == string(p.code) {
@@ -191,16 +191,6 @@ func (w *world) provoke(rows map[apierr.Code]*pageCode, p provocation) {
 		}
 	}
 	w.provokeBeside(p)
-}
-
-// askedFor is askAt, again where a request that could not be in time was tried all the same, as a Gate does now and
-// then.
-func (w *world) askedFor(code apierr.Code, s *surface, body string, stream bool, headers ...string) *heardOf {
-	h := w.askAt(s, body, stream, headers...)
-	for n := 0; n < 5 && code == apierr.DeadlineUnachievable && h.Code == string(apierr.DeadlineExceeded); n++ {
-		h = w.askAt(s, body, stream, headers...)
-	}
-	return h
 }
 
 // Issue 20, contract §12: whatever can be provoked comes in the shape of the door, whole and streamed. It names the

@@ -75,7 +75,7 @@ func (w *world) provokeBeside(p provocation) {
 		if p.code == apierr.UnsupportedContent || p.code == apierr.UnsupportedParameter && p.before {
 			break // completions have text alone, and no member that the gateway itself refuses
 		}
-		h := w.askedFor(p.code, &completions, body, stream, p.headers...)
+		h := w.askAt(&completions, body, stream, p.headers...)
 		if h.Code != string(p.code) {
 			w.T.Errorf("%s at completions: %d %s", p.code, h.code, h.raw)
 		}

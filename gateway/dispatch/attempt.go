@@ -96,15 +96,16 @@ func (d *Dispatch) enter(ctx context.Context, began time.Duration) error {
 		d.Queued += in.Sub(now)
 	}
 	d.Trace.Queued(began, began+in.Sub(now), err)
+	cause := place.Cause(ctx, err)
 	switch {
 	case err == nil:
-	case errors.Is(context.Cause(ctx), fault.ErrDeadline):
+	case errors.Is(cause, fault.ErrDeadline):
 		after, every := d.turn.rep.Gate.Vacancy()
 		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, RetryAfter: after, Every: every,
 			Detail: "the deadline passed in the queue"}
 	default:
 		d.away.refused(err)
-		return place.Cause(ctx, err)
+		return cause
 	}
 	if q.Draft > 0 {
 		d.turn.at.Speculate(d.turn.place.Speculative())
