@@ -63,7 +63,7 @@ func (s *shares) elsewhere(tenant string, cost uint64, now time.Time) {
 }
 
 // write adds what was started since the last call to a message, and forgets it; a nil message is made if there is any.
-// Where there is none to tell it is forgotten alone.
+// Without other gateways nothing is told.
 func (s *shares) write(m *peerspb.Message, others int) *peerspb.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
