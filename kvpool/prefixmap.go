@@ -9,8 +9,9 @@ import (
 
 // prefixMap finds the block that holds a content. It never grows: the pool's size bounds what it holds.
 //
-// Open addressing with linear probing at a load of at most 1/2. Home slots come from a multiplication under a secret of
-// the process's own (wyhash's folded product), so that a client that chooses contents cannot choose where they lie.
+// Open addressing with linear probing at a load of at most 1/2. Home slots come from two multiplications under a secret
+// of the process's own (wyhash's folded product), so that a client that chooses contents cannot choose where they lie.
+// One is not enough: under three secrets of a hundred it lays contents that follow each other in heaps.
 // Deletion moves the rest of the cluster back (Knuth 6.4, algorithm R), so there are no tombstones and nothing decays
 // over the life of a process.
 type prefixMap struct {
@@ -40,6 +41,7 @@ var secrets = sync.OnceValue(func() [2]uint64 {
 
 func (m *prefixMap) home(h BlockHash) int {
 	high, low := bits.Mul64(uint64(h)^m.keys[0], m.keys[1])
+	high, low = bits.Mul64(high^low, m.keys[1])
 	return int((high ^ low) >> (m.shift & 63))
 }
 
