@@ -42,21 +42,26 @@ func (c *cell) audit() {
 // auditAnswer holds an answer to be whole and its own, or one typed error that may be.
 func (c *cell) auditAnswer(a *answer) {
 	switch {
-	case a.status == http.StatusOK && a.code == "":
-		if !a.done || !a.clean || a.text != a.whole() {
-			c.t.Errorf("%s: done %v, clean %v: %q", a.id, a.done, a.clean, a.text)
+	case a.left:
+		if !strings.HasPrefix(a.whole(), a.text) || !strings.HasPrefix(a.whole(), a.beside) {
+			c.t.Errorf("%s says %q and %q before its client hangs up", a.id, a.text, a.beside)
 		}
-		hidden := a.hides && a.stream && a.door == ""
-		if hidden && a.usage != (usage{}) || !hidden && (a.usage.Completion != a.tokens || a.usage.Prompt == 0) {
-			c.t.Errorf("%s: usage %+v of %d tokens", a.id, a.usage, a.tokens)
+	case a.status == http.StatusOK && a.code == "":
+		if !a.done || !a.clean || a.text != a.whole() || a.choices() == 2 && a.beside != a.whole() {
+			c.t.Errorf("%s: done %v, clean %v: %q, %q", a.id, a.done, a.clean, a.text, a.beside)
+		}
+		hidden := a.hides && a.stream && (a.door == "" || a.door == "completions")
+		tokens := a.tokens * a.choices()
+		if hidden && a.usage != (usage{}) || !hidden && (a.usage.Completion != tokens || a.usage.Prompt == 0) {
+			c.t.Errorf("%s: usage %+v of %d tokens", a.id, a.usage, tokens)
 		}
 		if sp := a.specialist(); !permits(a.tenant, sp) {
 			c.t.Errorf("%s is answered by %s", a.id, sp)
 		}
 	case a.done || a.code == "" || a.status == http.StatusOK && a.clean:
 		c.t.Errorf("%s: status %d, code %q, done %v, clean %v", a.id, a.status, a.code, a.done, a.clean)
-	case !strings.HasPrefix(a.whole(), a.text):
-		c.t.Errorf("%s says %q before %s", a.id, a.text, a.code)
+	case !strings.HasPrefix(a.whole(), a.text) || !strings.HasPrefix(a.whole(), a.beside):
+		c.t.Errorf("%s says %q and %q before %s", a.id, a.text, a.beside, a.code)
 	case a.code != a.must && !slices.Contains(a.may, a.code):
 		c.t.Errorf("%s: status %d, %s, after %v", a.id, a.status, a.code, a.ended)
 	}
@@ -123,7 +128,7 @@ func (c *cell) auditReceipt(a *answer) {
 		told.Specialist != a.specialist() && a.status == 200 || r.Decision.Shadow != a.head.Get("X-Shadow") && a.done {
 		c.t.Errorf("%s: status %d, %q, %v; the receipt has %q, %+v", a.id, a.status, a.code, a.head, r.RequestID, told)
 	}
-	if n := strings.Count(a.text, "⟦"); told.CompletionTokens != n {
+	if n := strings.Count(a.text+a.beside, "⟦"); told.CompletionTokens != n && (!a.left || told.CompletionTokens < n) {
 		c.t.Errorf("%s: %d tokens, of which the receipt has %d", a.id, n, told.CompletionTokens)
 	}
 	want := min(a.number("X-Priority"), ceilings[a.tenant])

@@ -79,6 +79,16 @@ var doorFeatures = []*feature{
 			}
 		},
 	},
+	{ // two answers to one prompt: a stream of them does not go on elsewhere
+		name: "several", may: []string{"upstream_reset"},
+		shape: func(_ *cell, q *question) { q.members["n"] = 2 },
+		audit: func(c *cell, a *answer) {
+			if sp := a.head.Get("X-Shadow"); a.choices() > 1 && sp != "" {
+				c.t.Errorf("%s: a copy of two answers at %s", a.id, sp)
+			}
+		},
+		seen: func(a *answer) bool { return a.done && a.beside != "" },
+	},
 	{ // the client does not ask for the usage of a stream: it sees none, and is charged by it
 		name: "usage hidden", shape: func(_ *cell, q *question) { q.hides = true },
 		seen: func(a *answer) bool {
@@ -88,6 +98,19 @@ var doorFeatures = []*feature{
 	{ // a classifier out of process takes its time, and none beyond the deadlines
 		name: "outside",
 		seen: func(a *answer) bool { return a.head.Get("X-Classifier") == "http" },
+	},
+}
+
+// completionFeatures come behind all that say what a question holds.
+var completionFeatures = []*feature{
+	{ // a completion has no words for what agents say
+		name: "completions",
+		shape: func(_ *cell, q *question) {
+			if q.door == "" && !q.tools && !q.inLoop && q.image == "" {
+				q.door = "completions"
+			}
+		},
+		seen: func(a *answer) bool { return a.done && a.door == "completions" },
 	},
 }
 
@@ -118,7 +141,8 @@ func auditDoor(c *cell, a *answer) {
 }
 
 // paths are where the doors are.
-var paths = map[string]string{"": "/v1/chat/completions", "messages": "/v1/messages", "responses": "/v1/responses"}
+var paths = map[string]string{"": "/v1/chat/completions", "completions": "/v1/completions", "messages": "/v1/messages",
+	"responses": "/v1/responses"}
 
 type object = map[string]any
 
@@ -132,6 +156,8 @@ func (q *question) spell() object {
 		return q.asMessages(text, result)
 	case "responses":
 		return q.asResponses(text, result)
+	case "completions":
+		return q.sent(object{"prompt": text})
 	}
 	user := object{"role": "user", "content": text}
 	if q.image != "" {
@@ -144,10 +170,16 @@ func (q *question) spell() object {
 		messages = append(messages, object{"role": "assistant", "content": nil, "tool_calls": []any{call}},
 			object{"role": "tool", "tool_call_id": "c", "content": result})
 	}
-	body := object{"model": q.model, "stream": q.stream, "max_tokens": q.tokens, "messages": messages}
+	body := q.sent(object{"messages": messages})
 	if q.tools {
 		body["tools"] = []object{{"type": "function", "function": object{"name": "f", "parameters": object{}}}}
 	}
+	return body
+}
+
+// sent adds to the body of a chat or a completion what both say alike.
+func (q *question) sent(body object) object {
+	body["model"], body["stream"], body["max_tokens"] = q.model, q.stream, q.tokens
 	if q.stream && !q.hides {
 		body["stream_options"] = map[string]bool{"include_usage": true}
 	}

@@ -62,5 +62,5 @@ func (c *cell) answering() []string {
 // all are the features of the table.
 func all() []*feature {
 	return slices.Concat(tenantFeatures, standInFeatures, routeFeatures, lifeFeatures, directFeatures, doorFeatures,
-		shadowFeatures, fleetFeatures, weightFeatures, adapterFeatures)
+		shadowFeatures, fleetFeatures, weightFeatures, adapterFeatures, completionFeatures)
 }

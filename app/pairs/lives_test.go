@@ -18,6 +18,16 @@ var lifeFeatures = []*feature{
 		},
 		seen: func(a *answer) bool { return a.receipt != nil && a.receipt.Result.Preempted > 0 },
 	},
+	{ // clients that leave in the midst of a stream, and come again with the same
+		name: "hang up",
+		midway: func(c *cell) {
+			for _, tenant := range []string{"acme", "rival"} {
+				c.beside(func() { c.hangUp(tenant) })
+			}
+			time.Sleep(8 * step) // in a bubble
+		},
+		seen: func(a *answer) bool { return a.left },
+	},
 	{
 		name:   "takeover",
 		before: func(c *cell) { c.fault(c.answering()[0], `{"kind":"die_after_tokens","k":4,"times":1}`) },
@@ -150,4 +160,22 @@ var lifeFeatures = []*feature{
 			c.showed("late verdict")
 		},
 	},
+}
+
+// hangUp asks for a stream, leaves it after four tokens, and asks for the same again.
+func (c *cell) hangUp(tenant string) {
+	left := c.ask(tenant, true, func(q *question) {
+		if q.headers["Idempotency-Key"] != "" {
+			q.headers["Idempotency-Key"] = "left"
+		}
+		q.leaves = 4
+		q.mayIf(c.has("streams"), "quota_exceeded")
+	})
+	if !left.left {
+		return
+	}
+	time.Sleep(2 * step) // in a bubble
+	again := *left.question
+	again.leaves, again.id, again.raw = 0, left.id+"-again", left.body()
+	c.send(&again)
 }

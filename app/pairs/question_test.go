@@ -33,6 +33,7 @@ type question struct {
 	tools           bool     // it has one
 	image, session  string   // the URL of an image; a key in the body
 	hides           bool     // it does not ask for the usage of a stream
+	leaves          int      // the tokens of a stream after which its client hangs up; 0 is never
 	raw             string   // the body; "" is made of the above
 }
 
@@ -44,8 +45,10 @@ type answer struct {
 	status       int
 	head         http.Header
 	text         string
+	beside       string // of a second choice
 	code         string // of the error, as the whole answer or as its last event
 	done, clean  bool
+	left         bool // its client hung up
 	usage        usage
 	receipt      *receipt.Receipt // nil before the audit, and if there is none
 }
@@ -82,8 +85,9 @@ func (c *cell) question(tenant string, stream bool) *question {
 		}
 		q.may = append(q.may, f.may...)
 	}
-	if q.door != "" { // which has no word for it
+	if q.door != "" && q.door != "completions" { // which has no words for them
 		delete(q.members, "cache_salt")
+		delete(q.members, "n")
 	}
 	return q
 }
@@ -137,7 +141,9 @@ func (c *cell) send(q *question) *answer {
 // piece is a whole answer, an event or an error.
 type piece struct {
 	Choices []struct {
+		Index          int
 		Message, Delta struct{ Content string }
+		Text           string // of a completion
 	}
 	Usage *usage
 	Error struct{ Code string }
@@ -162,6 +168,10 @@ func (a *answer) readStream(body io.Reader) {
 			if all = append(all, line...); a.first == 0 && bytes.Contains(line, []byte("⟦")) {
 				a.first = max(1, time.Since(a.at))
 			}
+			if n := bytes.Count(all, []byte("⟦")); a.leaves > 0 && n >= a.leaves {
+				a.left = true
+				return
+			}
 			if err != nil {
 				a.clean = err == io.EOF
 				a.takeSaid(g.stream(string(all)))
@@ -174,6 +184,10 @@ func (a *answer) readStream(body io.Reader) {
 				a.done = true
 			} else {
 				a.take(payload)
+			}
+			if n := strings.Count(a.text, "⟦"); a.leaves > 0 && n >= a.leaves {
+				a.left = true
+				return
 			}
 		}
 		if err != nil {
@@ -190,9 +204,14 @@ func (a *answer) take(payload []byte) {
 		return
 	}
 	for _, choice := range p.Choices {
-		a.text += choice.Message.Content + choice.Delta.Content
+		said := choice.Message.Content + choice.Delta.Content + choice.Text
+		if choice.Index == 0 {
+			a.text += said
+		} else {
+			a.beside += said
+		}
 	}
-	if a.first == 0 && a.text != "" {
+	if a.first == 0 && a.text+a.beside != "" {
 		a.first = max(1, time.Since(a.at))
 	}
 	if p.Usage != nil {
@@ -210,6 +229,12 @@ func (q *question) whole() string {
 		fmt.Fprintf(&b, "⟦%s:%d⟧", q.id, i)
 	}
 	return b.String()
+}
+
+// choices is how many answers the question asks for: 1 or 2.
+func (q *question) choices() int {
+	n, _ := q.members["n"].(int)
+	return max(n, 1)
 }
 
 // specialist is the one that answered, "" if none was chosen.
