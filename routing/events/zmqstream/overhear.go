@@ -83,7 +83,7 @@ func meet(ctx context.Context, live zmtp.Endpoint) (*zmtp.Conn, error) {
 		peer, err := l.Accept()
 		if ctx.Err() != nil {
 			if err == nil {
-				_ = peer.Close() // nobody reads it
+				_ = peer.Close() // it is not read
 			}
 			return nil, ctx.Err()
 		}
