@@ -65,7 +65,7 @@ func epp(ctx context.Context, cfg *config.Config, f *eppFlags) error {
 	defer func() { _ = g.Close() }() // which logs what has failed
 	g.Log.Info("serving", "data", g.data.Addr().String(), "admin", g.admin.Addr().String(),
 		"epp", asked.Addr().String())
-	g.watched = append(g.watched, watched{asked.Addr(), !f.tls.Zero()})
+	g.watched = append(g.watched, watched{Addr: asked.Addr(), tls: !f.tls.Zero()})
 	defer g.supervise(ctx)()
 	return g.ServePicking(ctx, g.data, g.admin, app.PickerOptions{Listener: asked, FailOpen: f.failOpen})
 }

@@ -62,7 +62,7 @@ func TestThePickerHasTheCertificateOfItsFlags(t *testing.T) {
 	if err := serves(insecure.NewCredentials()); err == nil {
 		t.Error("it answers in the clear")
 	}
-	if err := alive(t.Context(), watched{asked.Addr(), true}); err != nil {
+	if err := alive(t.Context(), watched{Addr: asked.Addr(), tls: true}); err != nil {
 		t.Errorf("as the watchdog asks: %v", err)
 	}
 	next.Write(t, files.Cert, files.Key, soon, "127.0.0.1")

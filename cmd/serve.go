@@ -13,6 +13,7 @@ import (
 
 	"octet/app"
 	"octet/config"
+	"octet/gateway/front"
 	"octet/internal/systemd"
 )
 
@@ -69,8 +70,9 @@ func begin(ctx context.Context, cfg *config.Config, o app.Options) (*begun, erro
 	if err != nil {
 		return nil, err
 	}
-	g := &begun{unit: &systemd.Unit{Log: o.Log}, data: data, admin: admin, watched: []watched{
-		{data.Addr(), cfg.Listen.TLS != nil}, {admin.Addr(), cfg.Listen.AdminTLS != nil}}}
+	g := &begun{unit: &systemd.Unit{Log: o.Log}}
+	g.data = g.watch(data, cfg.Listen.TLS != nil)
+	g.admin = g.watch(admin, cfg.Listen.AdminTLS != nil)
 	o.Build, o.Reloading = app.Build{Version: version, Commit: commit, Ref: buildRef}, g.unit.Reloading
 	if g.App, err = app.New(ctx, cfg, o); err != nil {
 		return nil, errors.Join(err, data.Close(), admin.Close())
@@ -80,6 +82,17 @@ func begin(ctx context.Context, cfg *config.Config, o app.Options) (*begun, erro
 		return nil, errors.Join(err, data.Close(), admin.Close())
 	}
 	return g, nil
+}
+
+// watch has the service manager's watchdog ask l too. The caller serves what it returns.
+func (g *begun) watch(l net.Listener, tls bool) net.Listener {
+	asked := watched{Addr: l.Addr(), tls: tls}
+	if tls {
+		asked.told = &front.Watched{Listener: l}
+		l = asked.told
+	}
+	g.watched = append(g.watched, asked)
+	return l
 }
 
 func logger(c config.Log, w io.Writer) *slog.Logger {

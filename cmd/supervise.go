@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"octet/gateway/front"
 )
 
 // stopMargin is what a gateway may take to end beyond limits.drain and limits.stop.
@@ -40,7 +42,8 @@ func (g *begun) supervise(ctx context.Context) (end func()) {
 // watched is a listener that is asked for a sign of life.
 type watched struct {
 	net.Addr
-	tls bool
+	tls  bool
+	told *front.Watched // told that a question is this program's own; nil if there is nothing to tell
 }
 
 // alive returns nil if each listener shows a sign of life.
@@ -68,6 +71,9 @@ func (l watched) reacts(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = tcp.SetDeadline(time.Now()) })
 	defer stop()
 	conn := tcp
+	if l.told != nil {
+		l.told.Asks(tcp.LocalAddr())
+	}
 	if l.tls { // the certificate may be for any name, and of any authority: it is this program's own
 		conn = tls.Client(tcp, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
 	}
@@ -76,6 +82,7 @@ func (l watched) reacts(ctx context.Context) error {
 		_, err = conn.Read(make([]byte, 1))
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
+		l.told.Ended(tcp.LocalAddr())
 		return err
 	}
 	return nil

@@ -46,7 +46,7 @@ func newSecureWorld(t *testing.T, demanding bool, sets ...string) *secureWorld {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.watched = append(s.watched, watched{addr, true})
+		s.watched = append(s.watched, watched{Addr: addr, tls: true})
 	}
 	return s
 }
@@ -81,13 +81,13 @@ func TestAListenerThatDoesNotReactIsNotAlive(t *testing.T) {
 	}
 	for _, secure := range []bool{false, true} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		if err := alive(ctx, watched{silent.Addr(), secure}); err == nil {
+		if err := alive(ctx, watched{Addr: silent.Addr(), tls: secure}); err == nil {
 			t.Errorf("TLS %v: silence is life", secure)
 		}
 		cancel()
 	}
 	silent.Close()
-	if err := alive(t.Context(), watched{silent.Addr(), false}); err == nil {
+	if err := alive(t.Context(), watched{Addr: silent.Addr()}); err == nil {
 		t.Error("a closed port is life")
 	}
 }

@@ -17,6 +17,7 @@ import (
 type secureListener struct {
 	net.Listener
 	server   *plainServer
+	watched  *Watched      // nil if the program does not ask it
 	accepted chan accepted // holds none: what is not taken waits with its handshake's goroutine
 	closing  chan struct{} // closed by Close
 	once     sync.Once
@@ -30,7 +31,9 @@ type accepted struct {
 
 // listenSecure begins to accept from l.
 func (p *plainServer) listenSecure(l net.Listener) *secureListener {
-	s := &secureListener{Listener: l, server: p, accepted: make(chan accepted), closing: make(chan struct{})}
+	watched, _ := l.(*Watched)
+	s := &secureListener{Listener: l, server: p, watched: watched, accepted: make(chan accepted),
+		closing: make(chan struct{})}
 	s.running.Go(s.run)
 	return s
 }
@@ -72,6 +75,7 @@ func (l *secureListener) run() {
 			_ = leaves.Close() // its error changes nothing
 		}
 		if no != nil {
+			l.watched.Ended(nc.RemoteAddr())
 			_ = nc.Close() // nothing was read, and an answer would need a handshake
 			continue
 		}
@@ -101,9 +105,12 @@ func (l *secureListener) shake(s *seat) {
 	}
 	over := tls.Server(s, p.secure)
 	err := over.Handshake()
-	outcome := p.shakes.end(s, err)
+	own := l.watched.Ended(s.RemoteAddr())
+	outcome := p.shakes.end(s, own, err)
 	if err != nil {
-		p.ErrorLog.Printf("front: TLS handshake with %s: %s: %v", s.RemoteAddr(), outcome, err)
+		if !own {
+			p.ErrorLog.Printf("front: TLS handshake with %s: %s: %v", s.RemoteAddr(), outcome, err)
+		}
 		p.part(s, err)
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Handshakes is how TLS handshakes have ended.
+// Handshakes is how clients' TLS handshakes have ended.
 type Handshakes struct {
 	Done    uint64
 	Failed  uint64 // versions, protocols or certificates did not fit, or the client left
@@ -41,8 +41,8 @@ func (h *shakes) begin(s *seat) (crowded *seat) {
 	return crowded
 }
 
-// end is begin's end. It returns a word for how the handshake ended.
-func (h *shakes) end(s *seat, err error) string {
+// end is begin's end. It returns a word for how the handshake ended, and counts it unless it is this program's own.
+func (h *shakes) end(s *seat, own bool, err error) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	crowded := h.given[s]
@@ -53,22 +53,26 @@ func (h *shakes) end(s *seat, err error) string {
 			break
 		}
 	}
+	count, outcome := h.ended.of(err, crowded)
+	if !own {
+		*count++
+	}
+	return outcome
+}
+
+// of returns the count of handshakes that end like this, and a word for it.
+func (h *Handshakes) of(err error, crowded bool) (count *uint64, outcome string) {
 	switch {
 	case err == nil:
-		h.ended.Done++
-		return "done"
+		return &h.Done, "done"
 	case crowded:
-		h.ended.Crowded++
-		return "given up for a newer one: limits.handshakes"
+		return &h.Crowded, "given up for a newer one: limits.handshakes"
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		h.ended.Late++
-		return "not in time: limits.header_timeout"
+		return &h.Late, "not in time: limits.header_timeout"
 	case speaksHTTP(err):
-		h.ended.Plain++
-		return "plain HTTP"
+		return &h.Plain, "plain HTTP"
 	}
-	h.ended.Failed++
-	return "failed"
+	return &h.Failed, "failed"
 }
 
 // HandshakesOf returns how the TLS handshakes of a server have ended; false if it does not speak TLS.
