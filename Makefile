@@ -42,8 +42,9 @@ test-plain: ## the files that serve, without the race detector, on one, two and 
 	for n in 1 2 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m $(PLAIN) || exit 1; done
 	GOMAXPROCS=4 go test -count 1 -short -timeout 10m ./app # on two processors test-poison runs it
 
-pairs: ## every pair of features under the race detector
+pairs: ## every pair of features under the race detector: at one gateway, and each at another of two
 	go test $(RACE) ./app/pairs
+	OCTET_TEST_PAIRS=1 go test $(RACE) -run TestPairsOfFeaturesMeetAcrossGateways ./app
 
 planted: ## the bugs of app/pairs/testdata/planted.txt one at a time, each with the cell that catches it: writes app/pairs/README.md
 	cd app/pairs && go test -run TestPlantedBugs -planted -v -timeout 60m .
