@@ -29,7 +29,7 @@ func (a *App) joinGroup(cfg *config.Config) error {
 	}
 	a.link = link
 	a.group = peering.New(peering.Config{Name: cfg.Gateways.Called(), Lease: cfg.Gateways.Lease, Link: link, Log: a.Log,
-		Knobs: a.history.knobs, Receipt: a.receiptFor, Judged: a.history.hear,
+		Count: cfg.Gateways.Count, Knobs: a.history.knobs, Receipt: a.receiptFor, Judged: a.history.hear,
 		Weight:  func(name string) int { return a.tenancy.weight(name) },
 		Judge:   func(j receipt.Judgement) (counted, found bool, refused string) { return a.server.Judge(j) },
 		KeyOpen: func(tenant, key string) bool { return a.server.KeyOpen(tenant, key) },
@@ -83,7 +83,7 @@ func (a *App) claimName(ctx context.Context) error {
 		return fmt.Errorf("%w: gateways.name: a gateway called %s is running: give each its own name", ErrConfig,
 			a.group.Name())
 	case err != nil:
-		a.Log.Warn("the store of gateways cannot be asked: this gateway starts alone", "error", err)
+		a.group.Away(err)
 	}
 	return nil
 }

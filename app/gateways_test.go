@@ -340,6 +340,24 @@ func TestWithoutTheStoreEachGatewayGrantsItsPartOfARate(t *testing.T) {
 	})
 }
 
+// One that starts without the store grants its part of as many gateways as there are at least.
+func TestAGatewayThatStartsWithoutTheStoreGrantsItsPartOfARate(t *testing.T) {
+	eachStore(t, func(t *testing.T, g *group) {
+		g.store = append(g.store, "auth.anonymous_limits.rate.requests_per_second=0.001",
+			"auth.anonymous_limits.rate.burst=6", "gateways.count=3")
+		g.gone()
+		w := &world{g.first.Another(g.config("gw-b"))}
+		if s := g.state(w); s.Away == "" {
+			t.Errorf("%+v", s)
+		}
+		for i, want := range []int{200, 200, 429} {
+			if resp, body := w.Post("/v1/chat/completions", hello); resp.StatusCode != want {
+				t.Errorf("request %d is %d, not %d: %s", i, resp.StatusCode, want, body)
+			}
+		}
+	})
+}
+
 // A second gateway of a name is refused at its start, and the first goes on.
 func TestASecondGatewayOfANameIsRefused(t *testing.T) {
 	eachStore(t, func(t *testing.T, g *group) {

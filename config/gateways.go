@@ -19,6 +19,9 @@ type Gateways struct {
 	// An Idempotency-Key is known to all gateways for so long after its last use, which is to be longer than any answer
 	// takes: each request that has one asks the store. 0 = each gateway knows its own alone.
 	Keys time.Duration `yaml:"keys" default:"1h" range:"0s..168h"`
+	// How many gateways there are at least, as far as rates are concerned while the store is away: each grants one part
+	// of so many, or of as many as counted last where these are more. 1 = one that starts without the store grants all.
+	Count int `yaml:"count" default:"1" range:"1..256"`
 	// NATS as the store: names are kept in a key-value bucket of JetStream, messages go by core subjects.
 	NATS *GatewaysNATS `yaml:"nats"`
 	// Redis as the store.

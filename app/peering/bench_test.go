@@ -105,7 +105,7 @@ func second(b *testing.B, change, of int) {
 			turn++
 			began := time.Now()
 			for i, m := range told {
-				g.hearAt(m, now.Add(Every*time.Duration(i-others)/others))
+				g.hear(m, now.Add(Every*time.Duration(i-others)/others))
 			}
 			g.look(now)
 			took += time.Since(began)

@@ -41,7 +41,7 @@ func (l *hubLink) Run(ctx context.Context, on peers.Events) {
 	for {
 		select {
 		case m := <-l.in:
-			on.Message(m)
+			on.Message(m, time.Now())
 		case <-ctx.Done():
 			return
 		}

@@ -35,7 +35,7 @@ func TestWhatComesCloselyIsToldWithTheNextLook(t *testing.T) {
 	running := func() int { return r.Fleet.Others().Running }
 	told := func(from string, n int, after time.Duration) {
 		work := map[uint64]peers.Work{r.Key: {Running: n, Blocks: n}}
-		g.hearAt(peers.NewTeller(from, 1, time.Second).Tell(work, nil, now), now.Add(after))
+		g.hear(peers.NewTeller(from, 1, time.Second).Tell(work, nil, now), now.Add(after))
 	}
 	told("a", 1, 0)
 	if n := running(); n != 1 {
@@ -72,8 +72,8 @@ func TestWhatTenantsHadCountsAtAllGateways(t *testing.T) {
 	other := peers.NewTeller("other", 1, time.Second)
 	m := other.Tell(nil, &peerspb.Message{Used: []*peerspb.Used{{Tenant: "big", Started: 3000},
 		{Tenant: "small", Started: 500}}}, now)
-	g.hear(m)
-	g.hear(m)
+	g.hear(m, time.Now())
+	g.hear(m, time.Now())
 	near := func(got, want int) bool { return got <= want && got >= want*9/10 }
 	if big, small := g.Shares().Had("big"), g.Shares().Had("small"); !near(big, 1000) || !near(small, 500) {
 		t.Errorf("they have had %d and %d", big, small)

@@ -30,6 +30,7 @@ type Config struct {
 	Name  string // as peers.Named has it
 	Lease time.Duration
 	Link  peers.Link
+	Count int // gateways that there are at least, as far as Divided is concerned
 	Log   *slog.Logger
 	Knobs *slo.Knobs
 	// Weight is of a tenant's share of a busy replica; nil or below 1 is 1.
@@ -45,8 +46,8 @@ type Config struct {
 	Judged func(specialist string, g slo.Given)
 	Seated func(conversation uint64, specialist string, tokens int)
 	Used   func(name string, u tenant.Used)
-	// Divided is told into how many parts a rate is to be cut: as many as there were gateways when the store went away,
-	// and 1 once it is back.
+	// Divided is told into how many parts a rate is to be cut: when the store goes away, or is away at the start, as many
+	// as there were gateways, or Count if that is more; and 1 once it is back.
 	Divided func(parts int)
 }
 
@@ -69,6 +70,7 @@ type Group struct {
 	away   error     // why the store cannot be asked; nil while it can be
 	told   time.Time // when replicas were told last
 	joined time.Time // when the store could be asked first, or again
+	lapsed lapsed
 	sent   uint64
 	bytes  uint64
 	failed uint64
@@ -108,7 +110,7 @@ func (g *Group) Run(ctx context.Context) {
 	link, unlink := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() {
-		g.cfg.Link.Run(link, peers.Events{Message: g.hear, Away: g.went})
+		g.cfg.Link.Run(link, peers.Events{Message: g.hear, Away: g.Away})
 	})
 	contain.Every(ctx, Every, g.look)
 	g.mu.Lock()
@@ -125,6 +127,7 @@ func (g *Group) look(now time.Time) {
 	work := g.gather()
 	g.mu.Lock()
 	gone := g.roll.Expire(now)
+	g.lapsed.add(len(gone), now)
 	changes := g.changes(now)
 	left := g.roll.Peers()
 	message := g.teller.Tell(work, g.shares.write(g.news.write(g.knobs.news(), now), left), now)
@@ -204,17 +207,18 @@ func (g *Group) alone() {
 	}
 }
 
-// hear takes a message in that comes now.
-func (g *Group) hear(text []byte) { g.hearAt(text, time.Now()) }
-
-func (g *Group) hearAt(text []byte, now time.Time) {
+// hear takes a message in. Its gateway's lease counts from when it came, however long it waited since.
+func (g *Group) hear(text []byte, came time.Time) {
 	g.mu.Lock()
-	heard, err := g.roll.Hear(text, now)
+	heard, err := g.roll.Hear(text, came)
 	var changes []uint64
-	if now.Sub(g.told) >= tellEvery { // else the next look tells, or the next message
-		changes = g.changes(now)
+	if came.Sub(g.told) >= tellEvery { // else the next look tells, or the next message
+		changes = g.changes(came)
 	}
 	count := g.roll.Peers() + 1
+	if heard.From != "" { // the store brings messages: what lapsed has died
+		g.lapsed = lapsed{}
+	}
 	if heard.Joins {
 		g.teller.Again()
 	}
@@ -251,8 +255,8 @@ func (g *Group) take(heard peers.Heard) {
 	}
 }
 
-// went notes that the store went away, or is back.
-func (g *Group) went(why error) {
+// Away notes that the store cannot be asked, and why; with nil, that it can.
+func (g *Group) Away(why error) {
 	g.mu.Lock()
 	was := g.away
 	g.away = why
@@ -262,7 +266,7 @@ func (g *Group) went(why error) {
 		g.teller.Again()
 		g.cfg.Divided(1)
 	case was == nil:
-		g.cfg.Divided(1 + g.roll.Peers())
+		g.cfg.Divided(max(g.cfg.Count, 1+g.roll.Peers()+g.lapsed.within(g.cfg.Lease, time.Now())))
 	}
 	g.mu.Unlock()
 	switch {

@@ -3,6 +3,7 @@ package peers
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // Errors of a Link.
@@ -39,8 +40,9 @@ type Held struct {
 
 // Events is what a Link tells while it runs. The functions are called one at a time.
 type Events struct {
-	// Message is called with what another gateway has sent. The message is valid during the call only.
-	Message func(message []byte)
+	// Message is called with what another gateway has sent, and when that came: it may have waited since then. The
+	// message is valid during the call only.
+	Message func(message []byte, came time.Time)
 	// Away is called once with why when the store cannot be asked (ErrAway) or the name was lost (ErrTaken), and with
 	// nil when the claim holds again.
 	Away func(why error)

@@ -28,13 +28,14 @@ func (k *Keeper) Sendable(n int) error {
 // Push hands a message to Run, which keeps it. It never waits: what the receiver is too slow for is dropped, the oldest
 // first, and so is what is too long, or comes while there is no claim.
 func (k *Keeper) Push(message []byte) {
+	now := time.Now()
 	k.mu.Lock()
 	first := false
 	switch {
 	case int64(len(message)) > k.config.MaxMessage:
 		k.stats.TooLong++
 	case k.why == nil:
-		dropped := k.inbox.push(message)
+		dropped := k.inbox.push(message, now)
 		first = dropped > 0 && k.stats.Dropped == 0
 		k.stats.Dropped += uint64(dropped)
 	}
@@ -57,9 +58,9 @@ func (k *Keeper) deliver(ctx context.Context, on peers.Events) {
 			k.mu.Unlock()
 			on.Away(why)
 		case len(k.inbox.messages) > 0:
-			message := k.inbox.shift()
+			m := k.inbox.shift()
 			k.mu.Unlock()
-			on.Message(message)
+			on.Message(m.text, m.came)
 		default:
 			k.mu.Unlock()
 			select {

@@ -1,5 +1,7 @@
 package lease
 
+import "time"
+
 // What waits for a receiver at most.
 const (
 	maxInbox   = 1024     // messages: peers send some fifty a second each
@@ -9,14 +11,20 @@ const (
 
 // inbox is what is to be told. Guarded by Keeper.mu.
 type inbox struct {
-	messages [][]byte // oldest first
+	messages []mail // oldest first
 	bytes    int
 	news     []error // for Away, oldest first
 }
 
-// push appends a message and returns how many old ones it drops for it.
-func (b *inbox) push(message []byte) (dropped int) {
-	b.messages = append(b.messages, message)
+// mail is a message and when it came.
+type mail struct {
+	text []byte
+	came time.Time
+}
+
+// push appends a message that comes now, and returns how many old ones it drops for it.
+func (b *inbox) push(message []byte, now time.Time) (dropped int) {
+	b.messages = append(b.messages, mail{message, now})
 	for b.bytes += len(message); len(b.messages) > maxInbox || b.bytes > inboxBytes && len(b.messages) > 1; dropped++ {
 		b.shift()
 	}
@@ -24,11 +32,11 @@ func (b *inbox) push(message []byte) (dropped int) {
 }
 
 // shift removes the oldest message.
-func (b *inbox) shift() []byte {
+func (b *inbox) shift() mail {
 	m := b.messages[0]
-	b.messages[0] = nil
+	b.messages[0] = mail{}
 	b.messages = b.messages[1:]
-	b.bytes -= len(m)
+	b.bytes -= len(m.text)
 	return m
 }
 

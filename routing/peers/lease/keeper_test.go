@@ -88,7 +88,7 @@ func start(k *Keeper, listen Listen, told *[]error) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		k.Run(ctx, listen, peers.Events{Message: func([]byte) {}, Away: func(why error) { *told = append(*told, why) }})
+		k.Run(ctx, listen, peers.Events{Message: func([]byte, time.Time) {}, Away: func(why error) { *told = append(*told, why) }})
 	}()
 	return func() { cancel(); <-done }
 }
@@ -226,6 +226,41 @@ func TestConnectionsThatFailAreMadeAgainWithPauses(t *testing.T) {
 	})
 }
 
+// A message is told with when it came, however long the receiver took for the one before.
+func TestAMessageIsToldWithWhenItCame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, err := NewKeeper(Config{Name: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newShelf()
+		if err := k.Claim(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		var came []time.Time
+		go func() {
+			defer close(done)
+			k.Run(ctx, s.listen, peers.Events{Away: func(error) {}, Message: func(_ []byte, at time.Time) {
+				came = append(came, at)
+				time.Sleep(5 * time.Second) // virtual
+			}})
+		}()
+		synctest.Wait()
+		begun := time.Now()
+		k.Push([]byte("first"))
+		time.Sleep(time.Second) // virtual
+		k.Push([]byte("second"))
+		time.Sleep(10 * time.Second) // virtual
+		cancel()
+		<-done
+		if len(came) != 2 || came[0].Sub(begun) != 0 || came[1].Sub(begun) != time.Second {
+			t.Errorf("they came at %v, from %v", came, begun)
+		}
+	})
+}
+
 func TestASlowReceiverLosesTheOldestAndIsToldOfOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
@@ -243,7 +278,7 @@ func TestASlowReceiverLosesTheOldestAndIsToldOfOnce(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			k.Run(ctx, s.listen, peers.Events{Away: func(error) {}, Message: func(m []byte) {
+			k.Run(ctx, s.listen, peers.Events{Away: func(error) {}, Message: func(m []byte, _ time.Time) {
 				<-goOn
 				heard = append(heard, string(m[:min(len(m), 8)]))
 			}})

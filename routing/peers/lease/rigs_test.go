@@ -187,7 +187,7 @@ func run(t *testing.T, l link) *gateway {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		l.Run(ctx, peers.Events{Message: func(m []byte) {
+		l.Run(ctx, peers.Events{Message: func(m []byte, _ time.Time) {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.heard = append(g.heard, string(m))
