@@ -55,31 +55,33 @@ func built(name, binary string) kind {
 	return k
 }
 
-func nginx() kind { return nginxWith("nginx", "") }
+func nginx() kind { return nginxWith("nginx", "", "", "") }
 
 // nginxLimited answers 429 from its request limiter.
 func nginxLimited() kind {
-	return nginxWith("nginx", "limit_req zone=one; limit_req_status 429;")
+	return nginxWith("nginx", "", "", "limit_req zone=one; limit_req_status 429;")
 }
 
-func nginxWith(name, limits string) kind {
+// nginxWith has more directives of its server, more parameters of its listener, and more directives of its location.
+func nginxWith(name, server, listener, location string) kind {
 	path, missing := program("nginx")
 	return kind{name: name, missing: missing, command: func(dir, listen, engine string) ([]string, error) {
 		file := filepath.Join(dir, "nginx.conf")
 		return []string{path, "-p", dir, "-e", "stderr", "-c", file},
-			writeFile(file, fmt.Sprintf(nginxConfig, dir, engine, listen, limits))
+			writeFile(file, fmt.Sprintf(nginxConfig, dir, engine, listen+listener, location,
+				server, 2*mostIdle+1000))
 	}}
 }
 
 const nginxConfig = `daemon off; worker_processes 1; worker_rlimit_nofile 20000; pid %[1]s/pid; error_log stderr crit; user root;
-events { worker_connections 16384; }
+events { worker_connections %[6]d; }
 http {
   access_log off; tcp_nodelay on; keepalive_requests 100000000; keepalive_timeout 600s; client_max_body_size 8m; client_body_buffer_size 128k;
   client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
   limit_req_zone $binary_remote_addr zone=one:1m rate=1r/m;
   upstream engine { server %[2]s; keepalive 8192; keepalive_requests 100000000; }
   server {
-    listen %[3]s backlog=4096;
+    listen %[3]s backlog=4096; %[5]s
     location / {
       %[4]s
       proxy_pass http://engine; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; proxy_read_timeout 600s;

@@ -81,6 +81,10 @@ func run(o options) error {
 		return err
 	}
 	defer engine.Close()
+	id, err := newIdentity(dir)
+	if err != nil {
+		return err
+	}
 	h := &hall{dir: dir, core: o.core, engine: engine.Addr(), missing: map[string]string{}}
 	defer h.close()
 	b := &bench{engine: engine, span: o.span, conns: o.conns}
@@ -92,7 +96,7 @@ func run(o options) error {
 			present = append(present, k.name)
 		}
 	}
-	for _, r := range rows(o.octets) {
+	for _, r := range rows(o.octets, id) {
 		if !wanted(o.rows, r.name) {
 			continue
 		}

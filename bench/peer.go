@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -18,7 +19,8 @@ import (
 // kind is a gateway that can be run: how its process is started, or why it cannot be.
 type kind struct {
 	name    string
-	missing string // why it cannot run; empty if it can
+	missing string      // why it cannot run; empty if it can
+	client  *tls.Config // of those that ask it; nil asks in plain HTTP
 	command func(dir, listen string, engine string) ([]string, error)
 }
 

@@ -69,7 +69,7 @@ func instructionsOf(p *peer, work func() (int, error)) (float64, error) {
 var errNothing = errors.New("nothing was counted")
 
 func ask(p *peer, model string, size int, stream bool) load.Requests {
-	return load.Requests{Addr: p.addr, Bodies: load.Chat(model, size, stream), Status: 200}
+	return load.Requests{Addr: p.addr, TLS: p.client, Bodies: load.Chat(model, size, stream), Status: 200}
 }
 
 // warm has caches, pools and connections filled before anything is counted.
@@ -81,7 +81,11 @@ func (b *bench) warm(r load.Requests) error {
 // unaryCPU is microseconds of processor time for a request that is not streamed.
 func unaryCPU(model string, size int) func(*bench, *peer) (float64, error) {
 	return func(b *bench, p *peer) (float64, error) {
-		r := ask(p, model, size, false)
+		r, closeAll, err := ask(p, model, size, false).Keep(b.conns)
+		if err != nil {
+			return 0, err
+		}
+		defer closeAll()
 		if err := b.warm(r); err != nil {
 			return 0, err
 		}
@@ -161,7 +165,11 @@ const burstEvents = 4096
 // burstCPU is microseconds for an event of streams that come as fast as they are taken.
 func burstCPU(b *bench, p *peer) (float64, error) {
 	b.engine.Play(origin.Script{Events: burstEvents})
-	r := ask(p, "template", 1<<10, true)
+	r, closeAll, err := ask(p, "template", 1<<10, true).Keep(8)
+	if err != nil {
+		return 0, err
+	}
+	defer closeAll()
 	if _, err := r.Closed(8, b.span/5); err != nil {
 		return 0, err
 	}

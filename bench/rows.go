@@ -1,10 +1,12 @@
 package main
 
+import "slices"
+
 // longPrompt is about a hundred thousand tokens of a model's, in bytes.
 const longPrompt = 400 << 10
 
 // rows are the figures, in the order of the table. extra are Octet's and nginx's for what only they do.
-func rows(octets map[string]string) []row {
+func rows(octets map[string]string, id identity) []row {
 	full, rated := make([]kind, 0, len(octets)), make([]kind, 0, len(octets)+1)
 	for _, name := range sorted(octets) {
 		f, r := octetFull(octets[name]), octetRated(octets[name])
@@ -23,7 +25,7 @@ func rows(octets map[string]string) []row {
 		native = append(native, octetBefore(name, octets[name], "engine: vllm, doors: [messages]"))
 	}
 	const cpu = "µs CPU/request"
-	return append(append([]row{
+	all := []row{
 		{name: "unary-1k", unit: cpu, floor: 1.5, aim: 1.15, measure: unaryCPU("template", 1<<10)},
 		{name: "unary-16k", unit: cpu, floor: 1.3, aim: 1.0, measure: unaryCPU("template", 16<<10)},
 		{name: "unary-64k", unit: cpu, floor: 1.3, aim: 1.0, measure: unaryCPU("template", 64<<10)},
@@ -44,5 +46,6 @@ func rows(octets map[string]string) []row {
 		{name: "refused-rate", unit: "429s/s/core", more: true, only: rated, measure: refusals(0)},
 		{name: "refused-full", unit: "429s/s/core", more: true, only: full, measure: refusals(2)},
 		watchedRow(own),
-	}, doorRows(own, native)...), agentRows(own, vllm)...)
+	}
+	return slices.Concat(all, doorRows(own, native), agentRows(own, vllm), secureRows(octets, id), idleRows(octets))
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"slices"
 	"sync"
@@ -11,9 +12,12 @@ import (
 // Requests are what one client sends, in turn, to one gateway.
 type Requests struct {
 	Addr   string
-	Bodies [][]byte // whole requests, heads included
-	Status int      // of every answer
-	Door   string   // X-Door of the first answer of each connection; "" is not looked at
+	Bodies [][]byte    // whole requests, heads included
+	Status int         // of every answer
+	TLS    *tls.Config // nil asks in plain HTTP
+	Door   string      // X-Door of the first answer of each connection; "" is not looked at
+
+	kept []*conn // used in turn by loops; nil has each loop open its own
 }
 
 // Result is what came back.
@@ -34,7 +38,7 @@ func (r Result) Quantile(q float64) time.Duration {
 
 // Once sends one request, whatever the answer.
 func (r Requests) Once() {
-	c, err := dial(r.Addr)
+	c, err := r.dial()
 	if err != nil {
 		return
 	}
@@ -67,13 +71,47 @@ func (r Requests) Closed(conns int, d time.Duration) (Result, error) {
 	return sum, context.Cause(ctx)
 }
 
+// Keep returns the same with n connections that are open already, which Closed uses for as many: what it costs to open
+// one is no part of its requests. The caller closes them.
+func (r Requests) Keep(n int) (kept Requests, closeAll func(), err error) {
+	var all []*conn
+	closeAll = func() {
+		for _, c := range all {
+			_ = c.Close()
+		}
+	}
+	for range n {
+		c, err := r.dial()
+		if err != nil {
+			closeAll()
+			return r, nil, err
+		}
+		all = append(all, c)
+	}
+	r.kept = all
+	return r, closeAll, nil
+}
+
+// connection returns the i-th kept connection, or a new one where none are kept; done ends its use.
+func (r Requests) connection(i int) (c *conn, done func(), err error) {
+	if i < len(r.kept) {
+		return r.kept[i], func() {}, nil
+	}
+	c, err = r.dial()
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, func() { _ = c.Close() }, nil
+}
+
 func (r Requests) loop(ctx context.Context, first int, until time.Time, out *Result) error {
-	c, err := dial(r.Addr)
+	c, done, err := r.connection(first)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer done()
 	c.door = r.Door
+	before := c.events
 	for n := first; ctx.Err() == nil; n++ {
 		asked := time.Now()
 		if asked.After(until) {
@@ -85,6 +123,6 @@ func (r Requests) loop(ctx context.Context, first int, until time.Time, out *Res
 		out.Requests++
 		out.waits = append(out.waits, time.Since(asked))
 	}
-	out.Events = c.events
+	out.Events = c.events - before
 	return nil
 }

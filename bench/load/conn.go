@@ -3,6 +3,7 @@ package load
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -23,12 +24,24 @@ type conn struct {
 	door   string
 }
 
-func dial(addr string) (*conn, error) {
-	c, err := net.DialTimeout("tcp", addr, 5*time.Second)
+// dial opens a connection; over TLS its handshake is done.
+func (r Requests) dial() (*conn, error) {
+	c, err := net.DialTimeout("tcp", r.Addr, 5*time.Second)
+	if err != nil || r.TLS == nil {
+		return &conn{Conn: c}, err
+	}
+	over := tls.Client(c, r.TLS)
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second)) // a TCP connection has deadlines
+	err = over.Handshake()
+	if s := over.ConnectionState(); err == nil && s.CipherSuite != tls.TLS_AES_128_GCM_SHA256 {
+		err = fmt.Errorf("%w: %s is spoken", ErrAnswer, tls.CipherSuiteName(s.CipherSuite))
+	}
 	if err != nil {
+		_ = c.Close()
 		return nil, err
 	}
-	return &conn{Conn: c}, nil
+	_ = c.SetDeadline(time.Time{})
+	return &conn{Conn: over}, nil
 }
 
 // begin sends a request and reads at least the head of its answer, whose status has to be the given one. It returns

@@ -2,7 +2,13 @@ package load
 
 import (
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"io"
+	"net"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,4 +87,63 @@ func TestAnAnswerThatIsNotTheOneAskedForIsAnError(t *testing.T) {
 	if !errors.Is(err, ErrAnswer) {
 		t.Fatal(err)
 	}
+}
+
+// Over TLS, and on connections that are kept, the same is asked and counted.
+func TestKeptConnectionsOverTLSAreAskedAgain(t *testing.T) {
+	e := engine(t)
+	e.Play(origin.Script{Events: 100})
+	at, client, accepted := secured(t, e.Addr())
+	r, closeAll, err := Requests{Addr: at, TLS: client, Bodies: Chat("template", 1<<10, true), Status: 200}.Keep(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeAll()
+	for range 2 {
+		got, err := r.Closed(2, 20*time.Millisecond)
+		if err != nil || got.Requests == 0 || got.Events != got.Requests*101 {
+			t.Fatalf("%d streams had %d events: %v", got.Requests, got.Events, err)
+		}
+	}
+	all, err := Requests{Addr: at, TLS: client, Bodies: Chat("template", 1<<10, false), Status: 200}.Idle(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Close()
+	if n := accepted.Load(); n != 7 {
+		t.Errorf("%d connections were opened, not 2 and 5", n)
+	}
+}
+
+// secured has a listener that speaks TLS in front of an engine.
+func secured(t *testing.T, engine string) (at string, client *tls.Config, accepted *atomic.Int64) {
+	t.Helper()
+	borrowed := httptest.NewUnstartedServer(nil) // for its certificate
+	borrowed.StartTLS()
+	t.Cleanup(borrowed.Close)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: borrowed.TLS.Certificates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	accepted = new(atomic.Int64)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted.Add(1)
+			to, err := net.Dial("tcp", engine)
+			if err != nil {
+				_ = c.Close()
+				return
+			}
+			go func() { _, _ = io.Copy(to, c); _ = to.Close() }()
+			go func() { _, _ = io.Copy(c, to); _ = c.Close() }()
+		}
+	}()
+	roots := x509.NewCertPool()
+	roots.AddCert(borrowed.Certificate())
+	return l.Addr().String(), &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"}, accepted
 }

@@ -40,7 +40,7 @@ func (r Requests) Open(n int) (*Streams, error) {
 }
 
 func (s *Streams) open(r Requests, i int) error {
-	c, err := dial(r.Addr)
+	c, err := r.dial()
 	if err != nil {
 		return err
 	}
