@@ -71,7 +71,8 @@ type carried struct {
 	status    int
 	header    http.Header
 	body      string
-	to        string // the endpoint
+	to        string      // the endpoint
+	came      http.Header // the client's fields, as the engine has them unless they are taken out
 	asked     *http.Request
 	err       error // of the call
 }
@@ -138,7 +139,12 @@ func (e *envoy) carry(ctx context.Context, head *extproc.ProcessingRequest, body
 		half := len(body) / 2
 		_, _ = call.Send(requestPiece(body[:half], false)), call.Send(requestPiece(body[half:], true))
 	}
-	c.header = http.Header{}
+	c.header, c.came = http.Header{}, http.Header{}
+	for _, f := range head.GetRequestHeaders().GetHeaders().GetHeaders() {
+		if name := f.GetKey(); name[0] != ':' {
+			c.came.Add(name, string(f.GetRawValue()))
+		}
+	}
 	c.asked, c.err = e.told(call, &c)
 	if c.err != nil || c.immediate {
 		return c
@@ -171,6 +177,9 @@ func (e *envoy) told(call extproc.ExternalProcessor_ProcessClient, c *carried) (
 		e.t.Fatalf("%v in place of the head", m)
 	}
 	fields := http.Header{}
+	for name, values := range c.came {
+		fields[name] = values
+	}
 	mutate(fields, head.GetHeaderMutation())
 	c.to = fields.Get("X-Gateway-Destination-Endpoint")
 	named := m.GetDynamicMetadata().GetFields()["envoy.lb"].GetStructValue().GetFields()

@@ -211,6 +211,23 @@ func TestAClientThatLeavesFreesWhatItsRequestHeld(t *testing.T) {
 	}
 }
 
+// A proxy that ends its side of a call in the midst of it, as it does once a client is gone, has the request end.
+func TestAProxyThatEndsItsSideHasAClientThatLeft(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines())
+	call, err := newEnvoy(t, w, false, nil).client.Process(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = call.Send(requestHead("POST", "/v1/chat/completions", false, nil)), call.Send(requestPiece(streamChat, true))
+	var c carried
+	if _, err := (&envoy{t: t}).told(call, &c); err != nil || c.immediate {
+		t.Fatalf("%v, %+v", err, c)
+	}
+	_ = call.CloseSend()
+	eventually(t, "it is over", func() bool { return w.App.Server().Inbound() == 0 })
+	quiet(t, w)
+}
+
 func TestAProxyThatSpeaksOutOfTurnIsToldSo(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	e := newEnvoy(t, w, false, nil)

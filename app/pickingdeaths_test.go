@@ -70,6 +70,33 @@ func TestBreakersSeeDeathsAndNoClientThatLeaves(t *testing.T) {
 	}
 }
 
+// A proxy that speaks out of turn blames no replica, however often it does.
+func TestAProxyOutOfTurnBlamesNoReplica(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines(), "fleet.breaker.open_for=1h", "fleet.probe_interval=1h")
+	e := newEnvoy(t, w, false, nil)
+	at := strings.TrimPrefix(w.Engines["debug-0"].URL, "http://")
+	for range 8 {
+		call, err := e.client.Process(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = call.Send(requestHead("POST", "/v1/chat/completions", false, []string{at}))
+		_ = call.Send(requestPiece(pickedChat, true))
+		var got carried
+		if _, err := e.told(call, &got); err != nil || got.immediate {
+			t.Fatalf("%v, %+v", err, got)
+		}
+		_ = call.Send(answerPiece([]byte("no head"), true))
+		for err == nil {
+			_, err = call.Recv()
+		}
+		quiet(t, w)
+	}
+	if rep := w.Replica("debug-0").Fleet; rep.State() != "closed" || !rep.Available() {
+		t.Errorf("the breaker is %s", rep.State())
+	}
+}
+
 // detailsOf is the attribute by which the proxy says where an answer comes from.
 func detailsOf(details string) map[string]*structpb.Struct {
 	if details == "" {
