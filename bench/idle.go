@@ -16,17 +16,23 @@ const mostIdle = 20_000
 
 // idle is mostIdle, or as many as a gateway accepts that leaves as many files for connections to engines.
 func idle() int {
-	var files syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
-		return mostIdle
+	return max(min(mostIdle, files()/2-500), 2)
+}
+
+// files is how many files a gateway is to have open at most: what mostIdle and its engines need, or as many as it may.
+func files() int {
+	const needed = 2*mostIdle + 1000
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return needed
 	}
-	return max(min(mostIdle, int(min(files.Cur, 1<<20))/2-500), 2)
+	return int(min(limit.Max, needed))
 }
 
 // octetIdle lets one address have as many connections as all have.
 func octetIdle(name, binary string) kind {
-	return octetWith(name, binary, fmt.Sprintf("limits: {%s, connections: %d, connections_per_address: %[2]d}\n", limits,
-		mostIdle+100), "")
+	bounds := fmt.Sprintf("limits: {%s, connections: %d, connections_per_address: %[2]d}\n", limits, mostIdle+100)
+	return octetWith(name, binary, bounds, "")
 }
 
 // idleMemory is KiB of resident memory for an idle connection: the slope from few to many.

@@ -69,11 +69,11 @@ func nginxWith(name, server, listener, location string) kind {
 		file := filepath.Join(dir, "nginx.conf")
 		return []string{path, "-p", dir, "-e", "stderr", "-c", file},
 			writeFile(file, fmt.Sprintf(nginxConfig, dir, engine, listen+listener, location,
-				server, 2*mostIdle+1000))
+				server, files()))
 	}}
 }
 
-const nginxConfig = `daemon off; worker_processes 1; worker_rlimit_nofile 20000; pid %[1]s/pid; error_log stderr crit; user root;
+const nginxConfig = `daemon off; worker_processes 1; worker_rlimit_nofile %[6]d; pid %[1]s/pid; error_log stderr crit; user root;
 events { worker_connections %[6]d; }
 http {
   access_log off; tcp_nodelay on; keepalive_requests 100000000; keepalive_timeout 600s; client_max_body_size 8m; client_body_buffer_size 128k;
