@@ -213,7 +213,7 @@ func TestAClientThatLeavesFreesWhatItsRequestHeld(t *testing.T) {
 
 // A proxy that ends its side of a call in the midst of it, as it does once a client is gone, has the request end.
 func TestAProxyThatEndsItsSideHasAClientThatLeft(t *testing.T) {
-	w := newWorld(t, smallWorld, smallEngines())
+	w := newWorld(t, smallWorld, smallEngines(), "limits.ttft_timeout=1h", "limits.idle_timeout=1h")
 	call, err := newEnvoy(t, w, false, nil).client.Process(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -22,13 +22,24 @@ const (
 	root     = "../.."
 )
 
+// pairs are this package's tests as they are run under a bug: what fails is named by the pattern's group.
+var pairs = suite{"./app/pairs", []string{"-test.run", "^TestPairs$", "-stop"},
+	regexp.MustCompile(`--- FAIL: TestPairs/cell/(\S+)`)}
+
+// suite are tests that are to catch bugs.
+type suite struct {
+	pkg     string
+	args    []string
+	failing *regexp.Regexp
+}
+
 // bug is one of the table.
 type bug struct{ name, file, old, planted string }
 
-// bugs reads the table.
-func bugs(t *testing.T) (all []bug) {
+// bugs reads a table.
+func bugs(t *testing.T, table string) (all []bug) {
 	t.Helper()
-	text, err := os.ReadFile(bugTable)
+	text, err := os.ReadFile(table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +114,7 @@ func Other(n, other int, on bool) int {
 `
 
 // The table of bugs follows the sources: each bug can be planted.
-func TestEveryBugOfTheTableCanBePlanted(t *testing.T) { sources(t, bugs(t)) }
+func TestEveryBugOfTheTableCanBePlanted(t *testing.T) { sources(t, bugs(t, bugTable)) }
 
 // TestPlantedBugsAreCaught builds this package over sources that have all bugs of the table, runs its cells under each
 // bug in turn, and writes which cell caught it.
@@ -111,24 +122,10 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	if !*plant {
 		t.Skip("for make planted alone: some minutes")
 	}
-	all, dir := bugs(t), t.TempDir()
-	binary := buildPlanted(t, sources(t, all), dir)
-	if cell := caught(t, binary, "no bug"); cell != "" {
-		t.Fatalf("without a bug %s fails", cell)
-	}
+	all := bugs(t, bugTable)
+	cells := pairs.catch(t, all)
 	var rows bytes.Buffer
 	n := 0
-	cells, turns := make([]string, len(all)), make(chan struct{}, 4) // a run waits for its bubbles mostly
-	var running sync.WaitGroup
-	for i, b := range all {
-		turns <- struct{}{}
-		running.Go(func() {
-			cells[i] = caught(t, binary, b.name)
-			t.Logf("%s: %s", b.name, cells[i])
-			<-turns
-		})
-	}
-	running.Wait()
 	for i, b := range all {
 		if cells[i] != "" {
 			n++
@@ -144,6 +141,27 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	}
 }
 
+// catch returns what of a suite fails first under each bug in turn; "" if nothing does.
+func (s suite) catch(t *testing.T, all []bug) []string {
+	t.Helper()
+	binary := s.build(t, sources(t, all), t.TempDir())
+	if cell := s.caught(t, binary, "no bug"); cell != "" {
+		t.Fatalf("without a bug %s fails", cell)
+	}
+	cells, turns := make([]string, len(all)), make(chan struct{}, 4) // a run waits for its bubbles mostly
+	var running sync.WaitGroup
+	for i, b := range all {
+		turns <- struct{}{}
+		running.Go(func() {
+			cells[i] = s.caught(t, binary, b.name)
+			t.Logf("%s: %s", b.name, cells[i])
+			<-turns
+		})
+	}
+	running.Wait()
+	return cells
+}
+
 // readme takes the number of bugs, of those that were caught, and the table's rows.
 const readme = `# Pairs of features, and the bugs that they catch
 
@@ -154,8 +172,8 @@ are caught. The cell is the first that failed; others mostly fail too. "make pla
 |---|---|---|
 %s`
 
-// buildPlanted builds the package's tests over the sources.
-func buildPlanted(t *testing.T, files map[string]string, dir string) (binary string) {
+// build builds the suite's tests over the sources.
+func (s suite) build(t *testing.T, files map[string]string, dir string) (binary string) {
 	t.Helper()
 	top, err := filepath.Abs(root)
 	if err != nil {
@@ -177,8 +195,8 @@ func buildPlanted(t *testing.T, files map[string]string, dir string) (binary str
 	if err := os.WriteFile(at, list, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	binary = filepath.Join(dir, "pairs.test")
-	build := exec.Command("go", "test", "-c", "-vet=off", "-pgo=off", "-overlay", at, "-o", binary, "./app/pairs")
+	binary = filepath.Join(dir, "suite.test")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-pgo=off", "-overlay", at, "-o", binary, s.pkg)
 	build.Dir = top
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -186,19 +204,18 @@ func buildPlanted(t *testing.T, files map[string]string, dir string) (binary str
 	return binary
 }
 
-var failing = regexp.MustCompile(`--- FAIL: TestPairs/cell/(\S+)`)
-
 // caught returns the first cell that fails under a bug; "the table" where a feature is not seen any more, and "" if
 // nothing fails.
-func caught(t *testing.T, binary, name string) string {
+func (s suite) caught(t *testing.T, binary, name string) string {
 	t.Helper()
-	run := exec.Command(binary, "-test.run", "^TestPairs$", "-stop", "-test.timeout", "5m")
+	run := exec.Command(binary, append([]string{"-test.timeout", "5m"}, s.args...)...)
+	run.Dir = filepath.Join(root, s.pkg)
 	run.Env = append(os.Environ(), "OCTET_PLANTED="+name)
 	out, err := run.CombinedOutput()
 	if err == nil {
 		return ""
 	}
-	if found := failing.FindSubmatch(out); found != nil {
+	if found := s.failing.FindSubmatch(out); found != nil {
 		return strings.NewReplacer("_", " ", "+", " × ").Replace(string(found[1]))
 	}
 	if bytes.Contains(out, []byte("test timed out")) {
