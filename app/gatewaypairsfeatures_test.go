@@ -184,7 +184,9 @@ func (s *side) queueByPriority() {
 	told := func() bool { // the less urgent one waits, and its gateway knows of the other
 		return s.here.Replica("t-0").Gate.Stats().Waiting > 0 && slices.ContainsFunc(s.state(s.here).Peers,
 			func(p peering.Peer) bool {
-				return slices.ContainsFunc(p.Holds, func(w peering.Work) bool { return w.Urgent != nil && *w.Urgent == 5 })
+				return slices.ContainsFunc(p.Holds, func(w peering.Work) bool {
+					return w.Urgent != nil && *w.Urgent == 5
+				})
 			})
 	}
 	s.slowly("both wait, or one is answered", func() bool { return told() || s.over(low) || s.over(high) })

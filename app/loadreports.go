@@ -33,7 +33,7 @@ func (s *replicas) reconcileGates(ctx context.Context, k *keepers, every, timeou
 				before := ownAt(ranks)
 				page, err := scrape(ctx, ranks[0].client, timeout)
 				for i, r := range ranks {
-					k.told(r, &before[i], page, err)
+					s.told(k, r, &before[i], page, err)
 				}
 			})
 		}
@@ -52,7 +52,7 @@ func ownAt(replicas []*replica) []gate.Own {
 
 // told takes over what the metrics page of a replica's engine says of it; err says that there is none. before is what
 // this gateway had there as the page was asked for.
-func (k *keepers) told(r *replica, before *gate.Own, page []byte, err error) {
+func (s *replicas) told(k *keepers, r *replica, before *gate.Own, page []byte, err error) {
 	var m openai.Metrics
 	if err == nil {
 		m, err = openai.ReadPage(page, r.key.rank)
@@ -63,6 +63,9 @@ func (k *keepers) told(r *replica, before *gate.Own, page []byte, err error) {
 	served.Gate.Reconcile(o)
 	served.Fleet.Reports(reported(m, err, max(before.Sequences, served.Gate.Own().Sequences)))
 	k.report(served, m, err)
+	if err == nil {
+		s.fabric.Beliefs().Grain(served.Host, m.Grain(r.key.blockSize))
+	}
 }
 
 func closed(c <-chan struct{}) bool {

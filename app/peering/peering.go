@@ -15,7 +15,6 @@ import (
 	"octet/gateway/tenant"
 	"octet/internal/contain"
 	"octet/routing/peers"
-	"octet/routing/peers/peerspb"
 	"octet/slo"
 )
 
@@ -46,8 +45,8 @@ type Config struct {
 	Judged func(specialist string, g slo.Given)
 	Seated func(conversation uint64, specialist string, tokens int)
 	Used   func(name string, u tenant.Used)
-	// Divided is told into how many parts a rate is to be cut: when the store goes away, or is away at the start, as many
-	// as there were gateways, or Count if that is more; and 1 once it is back.
+	// Divided is told into how many parts a rate is to be cut: when the store goes away, or is away at the start, as
+	// many as there were gateways, or Count if that is more; and 1 once it is back.
 	Divided func(parts int)
 }
 
@@ -278,26 +277,4 @@ func (g *Group) Away(why error) {
 	case why == nil && was != nil:
 		g.cfg.Log.Info("the store of gateways is back")
 	}
-}
-
-// send sends a message and counts it. What does not go is told again by the next whole one.
-func (g *Group) send(to string, message []byte) bool {
-	err := g.cfg.Link.Send(to, message)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if err != nil {
-		g.failed++
-		return false
-	}
-	g.sent++
-	g.bytes += uint64(len(message))
-	return true
-}
-
-// one sends a message to one gateway.
-func (g *Group) one(to string, m *peerspb.Message) bool {
-	g.mu.Lock()
-	text := g.teller.One(m)
-	g.mu.Unlock()
-	return g.send(to, text)
 }

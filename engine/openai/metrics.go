@@ -59,6 +59,14 @@ func (m *Metrics) Pool(blockSize int) int {
 	return m.Blocks
 }
 
+// Grain is how many blocks of blockSize tokens one of the engine's own is. 0 is unknown, or no whole number.
+func (m *Metrics) Grain(blockSize int) int {
+	if !m.Has(HasBlockSize) || blockSize < 1 || m.BlockSize%blockSize != 0 {
+		return 0
+	}
+	return m.BlockSize / blockSize
+}
+
 // Scrape reads the engine's metrics page: vLLM's names, old and new, with and without _total; SGLang's; llama.cpp's.
 // What is not known there is not read, so that nothing else on the page can break it. The client of a rank reads what
 // is said of that rank.

@@ -47,7 +47,9 @@ type Beliefs struct {
 	partial  [index.MaxHosts]partial
 	hits     [index.MaxHosts]hits
 	hushes   [index.MaxHosts]hush
-	denied   index.SharedSet // partly known replicas of which most guesses do not come true
+	grains   [index.MaxHosts]grain
+	coarse   index.CountedSet // replicas whose engines have larger blocks than the index
+	denied   index.SharedSet  // partly known replicas of which most guesses do not come true
 
 	heard    atomic.Pointer[index.HostBitmap] // replicas that have published since Begin
 	silent   atomic.Pointer[index.HostBitmap] // replicas whose sources are unreachable, or whose events do not fit
@@ -77,6 +79,9 @@ func (b *Beliefs) Begin(id index.HostID, ttl time.Duration, blocks int) {
 	b.epochs[id].Store(0)
 	b.expected[id].renew()
 	b.hushes[id].speak()
+	b.grains[id].told.Store(0)
+	b.grains[id].seen.Store(0)
+	b.sort(id)
 	b.partial[id].begin(ttl)
 	b.hits[id].renew()
 	b.denied.Clear(id)
@@ -91,6 +96,7 @@ func (b *Beliefs) Apply(batch index.Batch) index.Outcome {
 	b.promote(&batch)
 	out := b.Index.Apply(batch)
 	if out == index.Applied || out == index.Gap {
+		b.measure(&batch)
 		b.markHeard(batch.Host)
 		b.compare(&batch)
 		b.overhear(&batch)
@@ -169,7 +175,7 @@ func (b *Beliefs) Heard(id index.HostID) bool { return b.heard.Load().Has(id) }
 
 // Routed notes that a prompt was sent to a replica.
 func (b *Beliefs) Routed(id index.HostID, chain []kvpool.BlockHash, now time.Time) {
-	b.Guesses.Routed(id, chain, now)
+	b.Guesses.Routed(id, b.kept(id, chain), now)
 }
 
 // Held returns the number of leading blocks of chain that one replica is believed to hold.
@@ -190,14 +196,17 @@ func (b *Beliefs) Depths(chain []kvpool.BlockHash, among index.HostBitmap, out *
 // DepthsAt implements plugins.Guesser.
 func (b *Beliefs) DepthsAt(chain []kvpool.BlockHash, among index.HostBitmap, now time.Time,
 	out *[index.MaxHosts]uint16) {
+	var known index.HostBitmap
 	if heard := b.heard.Load(); !heard.Empty() {
-		if known := among.And(*heard).AndNot(b.Guessed()); !known.Empty() {
-			b.Index.Depths(chain, known, out) // 0 for all others
-			b.Guesses.Extend(chain, among.AndNot(b.denied.Load().And(known)), now, out)
-			return
-		}
+		known = among.And(*heard).AndNot(b.Guessed())
 	}
-	b.Guesses.Depths(chain, among, now, out)
+	if known.Empty() {
+		b.Guesses.Depths(chain, among, now, out)
+	} else {
+		b.Index.Depths(chain, known, out) // 0 for all others
+		b.Guesses.Extend(chain, among.AndNot(b.denied.Load().And(known)), now, out)
+	}
+	b.round(among, out)
 }
 
 // InTiers implements plugins.Tiered.

@@ -113,6 +113,7 @@ func (e *expectations) renew() {
 // once that has been seen to be so.
 func (b *Beliefs) Expect(id index.HostID, chain []kvpool.BlockHash, now time.Time) {
 	e := &b.expected[id]
+	chain = b.kept(id, chain)
 	if len(chain) == 0 || e.fits.Load() || b.Patience() <= 0 {
 		return
 	}

@@ -60,6 +60,7 @@ func (h *hush) speak() {
 // owes nothing.
 func (b *Beliefs) Owe(id index.HostID, chain []kvpool.BlockHash, now time.Time) {
 	patience := b.Patience()
+	chain = b.kept(id, chain)
 	if len(chain) == 0 || patience <= 0 || !b.hushes[id].due(now, patience/hushedPrompts) || !b.Heard(id) {
 		return
 	}

@@ -134,9 +134,9 @@ func (b *Beliefs) Foretell(chain []kvpool.BlockHash, id index.HostID, believed i
 	}
 	var out [index.MaxHosts]uint16
 	b.Index.Depths(chain, index.HostSet(id), &out)
-	known = int(out[id])
+	known, grain := int(out[id]), b.grains[id].blocks()
 	b.Guesses.Extend(chain, index.HostSet(id), b.now(), &out)
-	return known, int(out[id])
+	return whole(known, grain), whole(int(out[id]), grain)
 }
 
 // Delivered notes how many tokens of a prompt an engine had in its cache, of which its events had told of known, and

@@ -32,7 +32,8 @@ func (f *Feed) apply(s *replicaState, b Batch) {
 		}
 	}
 	s.recover()
-	out := f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Seq: b.Seq, Ops: s.held.ops})
+	out := f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Seq: b.Seq, Ops: s.held.ops,
+		Grain: s.held.grain})
 	s.held.letGo()
 	f.noteEnd(s, &b, out)
 	switch out {

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"math"
+
 	"octet/kvpool"
 	"octet/routing/index"
 )
@@ -62,6 +64,7 @@ type mapping struct {
 	full     bool               // a block was ignored for want of room, of blocks or of bytes, since the last wipe
 	odd      bool               // blocks came whose size does not fit ours, since the last wipe
 	alien    bool               // blocks came that are called otherwise than the scheme calls them, since the last wipe
+	grain    uint16             // the most blocks of ours in one of the engine's, since the last wipe; 0 if none came
 	ops      []index.Op         // what changed since begin, in order; its memory is used again
 }
 
@@ -152,27 +155,6 @@ func (m *mapping) unsaid(e *Event) {
 	}
 }
 
-// verify counts the blocks of a chain's beginning that are not called what the engine's scheme calls them.
-func (m *mapping) verify(e *Event, scheme Scheme) {
-	if scheme == nil || !e.Root || len(e.Tokens) == 0 {
-		return
-	}
-	want, err := scheme.Chain(e.Tokens, e.BlockSize, e.Adapter, e.Salt)
-	m.tally.verified.Add(uint64(len(e.Hashes)))
-	for i, h := range e.Hashes {
-		if err != nil || h != want[i] {
-			m.tally.mismatched.Add(1)
-			m.alien = true
-		}
-	}
-}
-
-// misfit reports whether what the replica publishes says nothing of our chains: no block has fitted, or the names that
-// chains are made of are not the engine's.
-func (m *mapping) misfit(to Target) bool {
-	return m.odd && len(m.ours) == 0 || m.alien && to.Named
-}
-
 // before returns our hash of what the first block of e follows, and whether that is known.
 func (m *mapping) before(e *Event, to Target, hasher kvpool.Hasher) (kvpool.BlockHash, bool) {
 	if e.Root {
@@ -188,6 +170,7 @@ func (m *mapping) before(e *Event, to Target, hasher kvpool.Hasher) (kvpool.Bloc
 // registerChain maps the blocks of e from the i-th on, which follows before.
 func (m *mapping) registerChain(e *Event, i int, before kvpool.BlockHash, to Target, hasher kvpool.Hasher) {
 	each := e.BlockSize / to.BlockSize // blocks of ours in one of the engine's
+	m.grain = max(m.grain, uint16(min(each, math.MaxUint16)))
 	chain := make([]kvpool.BlockHash, 1, 1+each*(len(e.Hashes)-i))
 	chain[0] = before
 	chain = hasher.Chain(chain, before, e.Tokens[i*e.BlockSize:], to.BlockSize)

@@ -53,6 +53,7 @@ type Batch struct {
 	Epoch      uint64
 	Seq        uint64
 	Ops        []Op
+	Grain      uint16 // blocks of ours in one of the engine's; 0 if no event has told
 }
 
 // Outcome is what became of a Batch.

@@ -88,7 +88,8 @@ func start(k *Keeper, listen Listen, told *[]error) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		k.Run(ctx, listen, peers.Events{Message: func([]byte, time.Time) {}, Away: func(why error) { *told = append(*told, why) }})
+		k.Run(ctx, listen, peers.Events{Message: func([]byte, time.Time) {},
+			Away: func(why error) { *told = append(*told, why) }})
 	}()
 	return func() { cancel(); <-done }
 }
