@@ -52,7 +52,8 @@ func newEnvoy(t testing.TB, w *world, failOpen bool, line picker.Line) *envoy {
 			t.Error(err)
 		}
 	})
-	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithInitialWindowSize(64<<10), grpc.WithInitialConnWindowSize(64<<10)) // which do not grow then
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ type Keeper struct {
 	store Store     // nil while there is no connection
 	until time.Time // the claim holds
 	why   error     // ErrAway or ErrTaken; nil while all is well
+	fears uint64    // how often Doubt was called
 	inbox inbox
 	stats Stats
 }
@@ -144,7 +145,10 @@ func (k *Keeper) down(why error) {
 
 // Doubt tells that something was not handed over. The claim is tried at once: until that succeeds, the store is away.
 func (k *Keeper) Doubt(why error) {
+	k.mu.Lock()
+	k.fears++
 	k.settle(time.Time{}, fmt.Errorf("%w: %w", peers.ErrAway, why))
+	k.mu.Unlock()
 	signal(k.kick)
 }
 
@@ -158,7 +162,10 @@ func (k *Keeper) renew(ctx context.Context) {
 		case <-k.kick: // it is tried now
 		default:
 		}
-		s, lapsed := k.store, k.why == nil && time.Now().After(k.until)
+		s, fears := k.store, k.fears
+		if s == nil && k.why == nil && time.Now().After(k.until) {
+			k.settle(time.Time{}, fmt.Errorf("%w: the claim was not renewed in time", peers.ErrAway))
+		}
 		k.mu.Unlock()
 		if s != nil {
 			until, err := k.ask(ctx, s, min(k.config.Timeout, every))
@@ -170,10 +177,8 @@ func (k *Keeper) renew(ctx context.Context) {
 				next = min(wait.next(), every)
 			}
 			if ctx.Err() == nil {
-				k.settle(until, err)
+				k.answered(fears, until, err)
 			}
-		} else if lapsed {
-			k.settle(time.Time{}, fmt.Errorf("%w: the claim was not renewed in time", peers.ErrAway))
 		}
 		pause(ctx, next, k.kick)
 	}
@@ -196,10 +201,18 @@ func (k *Keeper) release(ctx context.Context) {
 	}
 }
 
-// settle takes over what an attempt has come to, and tells it where that is new.
-func (k *Keeper) settle(until time.Time, why error) {
+// answered takes over what an attempt has come to that began after so many doubts. A success says nothing once another
+// has come: the store may have answered before it was lost. It is tried again.
+func (k *Keeper) answered(fears uint64, until time.Time, why error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if why != nil || fears == k.fears {
+		k.settle(until, why)
+	}
+}
+
+// settle takes over how things stand, and tells it where that is new. Under mu.
+func (k *Keeper) settle(until time.Time, why error) {
 	news := (k.why == nil) != (why == nil) || errors.Is(k.why, peers.ErrTaken) != errors.Is(why, peers.ErrTaken)
 	k.until, k.why = until, why
 	if news {

@@ -317,3 +317,41 @@ func TestASlowReceiverLosesTheOldestAndIsToldOfOnce(t *testing.T) {
 		}
 	})
 }
+
+// dying is a store that answers once more, and is gone before the answer is read.
+type dying struct {
+	*shelf
+	gone func() // nil while it lives
+}
+
+func (d *dying) Swap(ctx context.Context, seen Held, value string) (Held, error) {
+	held, err := d.shelf.Swap(ctx, seen, value)
+	if d.gone != nil {
+		d.fail(errors.New("gone"))
+		d.gone()
+	}
+	return held, err
+}
+
+// An answer from before the connection was lost does not say that the store is back.
+func TestAnAnswerFromBeforeALossSaysNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := &dying{shelf: newShelf()}, keeper(t, 3*time.Second)
+		if err := k.Claim(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		var told []error
+		listen := func(ctx context.Context, up func(Store)) error {
+			s.gone = func() { s.gone = nil; k.Doubt(errors.New("EOF")) }
+			up(s)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		stop := start(k, listen, &told)
+		time.Sleep(10 * time.Second)
+		stop()
+		if len(told) != 1 || !errors.Is(told[0], peers.ErrAway) {
+			t.Errorf("told %v", told)
+		}
+	})
+}
