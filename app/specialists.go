@@ -81,7 +81,7 @@ func (s *specialists) specialist(sp *config.Specialist, p pipeline.Pipeline, b b
 		Adapters: adapterNames(*sp), Keeper: s.keepers.need(sp), Created: s.started.Unix(),
 		Version: sp.Version, Versions: adapterVersions(sp), Fallback: sp.Fallback,
 		Board: b.board, Load: b.load, Away: away.full, Shed: away.shed, Aging: sp.Scheduler.Aging, Workflow: p.Workflow,
-		Pipeline: serving, Insight: serving, Evidence: serving,
+		Pipeline: serving, Insight: serving, Evidence: serving, Grain: s.beliefs.GrainOf,
 	}
 }
 

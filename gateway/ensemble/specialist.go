@@ -40,9 +40,11 @@ type Specialist struct {
 	Hold     *hold.Queue   // of requests while none of its replicas serves; nil if none is held
 	Workflow routing.Workflow
 	Pipeline Pipeline
-	Insight  Insight             // nil if nothing is known of the replicas' caches
-	Evidence Evidence            // nil if what engines deliver teaches nothing of their caches
-	Metrics  *metrics.Specialist // set by Runtime.Connect
+	Insight  Insight  // nil if nothing is known of the replicas' caches
+	Evidence Evidence // nil if what engines deliver teaches nothing of their caches
+	// blocks of BlockSize in one of a replica's engine's, at least 1, by slot; nil: 1 for all
+	Grain   func(index.HostID) int
+	Metrics *metrics.Specialist // set by Runtime.Connect
 
 	snapshot *fleet.Snapshot // its replicas of this generation, made by Seal
 	headLine head.Lines      // of an answer's head: its name; made by Seal
@@ -155,6 +157,14 @@ func (sp *Specialist) Held(v routing.View, h index.HostID) int {
 		return int(depths[h])
 	}
 	return sp.Insight.Held(v, h)
+}
+
+// GrainOf returns how many blocks of BlockSize one of replica h's engine's is.
+func (sp *Specialist) GrainOf(h index.HostID) int {
+	if sp.Grain == nil {
+		return 1
+	}
+	return sp.Grain(h)
 }
 
 // Tiers returns in which tiers replica h holds the first so many blocks of the prompt.

@@ -111,7 +111,7 @@ func (p *Plan) Check(r *intake.Request) error {
 
 // Predicted returns how many tokens of the prompt a replica is believed to serve from its cache.
 func (p *Plan) Predicted(host index.HostID) int {
-	return receipt.Servable(p.Specialist.Held(p.route.View(), host), p.Prompt.Tokens, p.Specialist.BlockSize)
+	return p.servable(host, p.Specialist.Held(p.route.View(), host))
 }
 
 // Foretold returns how many tokens of the prompt a replica's events tell of, and how many it holds with what is
@@ -122,7 +122,12 @@ func (p *Plan) Foretold(host index.HostID) (known, all int) {
 		return 0, 0
 	}
 	known, all = sp.Evidence.Foretell(v, host, sp.Held(v, host))
-	return receipt.Servable(known, p.Prompt.Tokens, sp.BlockSize), receipt.Servable(all, p.Prompt.Tokens, sp.BlockSize)
+	return p.servable(host, known), p.servable(host, all)
+}
+
+// servable returns how many tokens of the prompt a replica serves that holds so many of its blocks.
+func (p *Plan) servable(host index.HostID, blocks int) int {
+	return receipt.Servable(blocks, p.Prompt.Tokens, p.Specialist.BlockSize, p.Specialist.GrainOf(host))
 }
 
 // Admission writes into q, which is zero, what a Gate is to know of the request. Its Now is left out, and so is what
@@ -152,7 +157,7 @@ func (p *Plan) Record(d *receipt.Draft, rt *ensemble.Runtime, plan routing.Plan,
 	var room [4]routing.LegSelection
 	d.Route(
 		&receipt.Pipeline{Specialist: p.Specialist.Name, BlockSize: p.Specialist.BlockSize, Names: rt.ReplicaNames(),
-			Depths: p.Specialist.Depths(p.route.View())},
+			Grain: p.Specialist.Grain, Depths: p.Specialist.Depths(p.route.View())},
 		receipt.Prompt{Tokens: p.Prompt.Tokens, Exact: p.Prompt.Exact, Blocks: len(p.Prompt.Chain)},
 		p.route.AppendSelections(room[:0]), plan, err)
 }

@@ -8,7 +8,8 @@ import (
 // Pipeline is what the passes through one specialist's pipeline have in common.
 type Pipeline struct {
 	Specialist string
-	BlockSize  int // tokens
+	BlockSize  int                    // tokens
+	Grain      func(index.HostID) int // blocks in one of a host's engine's; nil is one for all
 	Names      *Names
 	Depths     *[index.MaxHosts]uint16 // blocks of the prompt that each host holds; nil if that is not known
 }
@@ -58,9 +59,17 @@ func (p *Pipeline) held(host index.HostID, tokens int) int {
 	if p.Depths == nil {
 		return 0
 	}
-	return Servable(int(p.Depths[host]), tokens, p.BlockSize)
+	grain := 1
+	if p.Grain != nil {
+		grain = p.Grain(host)
+	}
+	return Servable(int(p.Depths[host]), tokens, p.BlockSize, grain)
 }
 
 // Servable returns how many tokens of a prompt a replica serves from a cache that holds so many of its blocks: whole
-// blocks, and never the last token, which engines compute again even of a prompt that they hold whole.
-func Servable(blocks, tokens, size int) int { return min(blocks, max(tokens-1, 0)/size) * size }
+// ones of its engine's, of which each is grain blocks of size tokens, and never the last token, which engines compute
+// again even of a prompt that they hold whole.
+func Servable(blocks, tokens, size, grain int) int {
+	n := min(blocks, max(tokens-1, 0)/size)
+	return (n - n%grain) * size
+}

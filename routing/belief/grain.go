@@ -24,6 +24,14 @@ func (b *Beliefs) Grain(id index.HostID, blocks int) {
 	b.sort(id)
 }
 
+// GrainOf returns how many of the index's blocks one of a replica's engine's is, at least 1.
+func (b *Beliefs) GrainOf(id index.HostID) int {
+	if b.coarse.Empty() || int(id) >= index.MaxHosts {
+		return 1
+	}
+	return b.grains[id].blocks()
+}
+
 // sort puts a replica among those of large blocks, or takes it out.
 func (b *Beliefs) sort(id index.HostID) {
 	if b.grains[id].blocks() > 1 {
@@ -51,10 +59,7 @@ func (b *Beliefs) measure(batch *index.Batch) {
 
 // kept returns the part of a chain that an engine keeps: its own whole blocks.
 func (b *Beliefs) kept(id index.HostID, chain []kvpool.BlockHash) []kvpool.BlockHash {
-	if b.coarse.Empty() || int(id) >= index.MaxHosts {
-		return chain
-	}
-	return chain[:whole(len(chain), b.grains[id].blocks())]
+	return chain[:whole(len(chain), b.GrainOf(id))]
 }
 
 // round takes the depths of engines with large blocks down to what they serve.

@@ -134,9 +134,9 @@ func (b *Beliefs) Foretell(chain []kvpool.BlockHash, id index.HostID, believed i
 	}
 	var out [index.MaxHosts]uint16
 	b.Index.Depths(chain, index.HostSet(id), &out)
-	known, grain := int(out[id]), b.grains[id].blocks()
+	known = int(out[id])
 	b.Guesses.Extend(chain, index.HostSet(id), b.now(), &out)
-	return whole(known, grain), whole(int(out[id]), grain)
+	return known, int(out[id])
 }
 
 // Delivered notes how many tokens of a prompt an engine had in its cache, of which its events had told of known, and
