@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -188,9 +189,9 @@ func (c *gatewayCellRun) auditVerdict(s *side) {
 func (c *gatewayCellRun) auditUsage(s *side, want int64) {
 	of := func(w *world) (n int64) {
 		var u usageAnswer
-		w.Key = s.tenant
-		defer func() { w.Key = "" }()
-		w.Get(w.Data+"/v1/usage", &u)
+		if _, text := c.own(w, s.tenant, http.MethodGet, "/v1/usage", ""); json.Unmarshal(text, &u) != nil {
+			c.t.Errorf("usage of %s: %s", s.tenant, text)
+		}
 		return u.Day.Tokens
 	}
 	deadline := time.Now().Add(10 * time.Second)

@@ -311,7 +311,7 @@ func (s *side) demoteElsewhere() {
 			judged++
 		}
 	}
-	if judged < 10 {
+	if judged < 10 && !demoted(s.here) {
 		return
 	}
 	for _, w := range s.at {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"octet/app"
-	"octet/classifier"
 	"octet/config"
 	"octet/engine/emulator"
 	"octet/routing/plugins"
@@ -146,19 +145,11 @@ func (p *pairsGroup) reload(w *world, name string, further ...string) {
 
 // unsureOf is doubting for all specialists.
 func unsureOf(t *testing.T, a *app.App) {
-	cfg := classifier.Config{Fallback: "debug", Viable: 0.15, Model: unsureModel{},
-		Adapters: map[string][]string{"debug": {"gdb-v2"}}, Intents: map[string]classifier.IntentConfig{
-			"review": {ShadowThreshold: 0.85, DivertThreshold: 0.40}}}
+	var all []string
 	for _, sp := range pairsReplicas {
-		cfg.Specialists = append(cfg.Specialists, sp.specialist)
+		all = append(all, sp.specialist)
 	}
-	cascade, err := classifier.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rt := *a.Server().Runtime()
-	rt.Cascade = cascade
-	a.Server().Serve(&rt)
+	doubtingAmong(t, a, all...)
 }
 
 // pairAnswer is a request and what has come of it.
@@ -359,28 +350,8 @@ func (c *gatewayCellRun) control(w *world, method, path, body string) int {
 }
 
 // own asks a route of a tenant's own, and returns the status and the answer.
-func (c *gatewayCellRun) own(w *world, tenant, method, path, body string, headers ...string) (int,
-	[]byte) {
-	r, err := http.NewRequestWithContext(c.t.Context(), method, w.Data+path, strings.NewReader(body))
-	if err != nil {
-		c.t.Error(err)
-		return 0, nil
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Authorization", "Bearer "+tenant)
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		c.t.Error(err)
-		return 0, nil
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		c.t.Error(err)
-	}
+func (c *gatewayCellRun) own(w *world, tenant, method, path, body string, headers ...string) (int, []byte) {
+	resp, text := askAs(c.t, tenant, method, w.Data+path, body, headers...)
 	return resp.StatusCode, text
 }
 

@@ -178,9 +178,15 @@ func (p *jwtPair) before(tenant string) string { return p.old[tenant] }
 
 // ask sends a request by a token.
 func (p *jwtPair) ask(token, method, path, body string, headers ...string) (*http.Response, []byte) {
-	r, err := http.NewRequestWithContext(p.T.Context(), method, p.Data+path, strings.NewReader(body))
+	return askAs(p.T, token, method, p.Data+path, body, headers...)
+}
+
+// askAs sends a request by a token or a key, and reads the answer. What fails is an error of the test, which goes on.
+func askAs(t testing.TB, token, method, url, body string, headers ...string) (*http.Response, []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
-		p.T.Error(err)
+		t.Error(err)
 		return new(http.Response), nil
 	}
 	r.Header.Set("Content-Type", "application/json")
@@ -190,13 +196,13 @@ func (p *jwtPair) ask(token, method, path, body string, headers ...string) (*htt
 	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		p.T.Error(err)
+		t.Error(err)
 		return new(http.Response), nil
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
-		p.T.Errorf("%s: %v", path, err)
+		t.Errorf("%s: %v", url, err)
 	}
 	return resp, answer
 }

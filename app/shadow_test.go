@@ -71,9 +71,12 @@ func newShadowWorld(t *testing.T, engines []emulator.Config, sets ...string) (*w
 func (w *world) unsure() { doubting(w.T, w.App) }
 
 // doubting gives what a serves the model of these tests.
-func doubting(t testing.TB, a *app.App) {
+func doubting(t testing.TB, a *app.App) { doubtingAmong(t, a, "debug", "systems") }
+
+// doubtingAmong is doubting for specialists; the model is sure of the first.
+func doubtingAmong(t testing.TB, a *app.App, specialists ...string) {
 	cfg := classifier.Config{
-		Specialists: []string{"debug", "systems"}, Fallback: "debug", Viable: 0.15, Model: unsureModel{},
+		Specialists: specialists, Fallback: "debug", Viable: 0.15, Model: unsureModel{},
 		Adapters: map[string][]string{}, Intents: map[string]classifier.IntentConfig{},
 	}
 	for _, sp := range a.Config().Specialists {

@@ -50,7 +50,7 @@ func (c *cell) auditAnswer(a *answer) {
 		if !a.done || !a.clean || a.text != a.whole() || a.choices() == 2 && a.beside != a.whole() {
 			c.t.Errorf("%s: done %v, clean %v: %q, %q", a.id, a.done, a.clean, a.text, a.beside)
 		}
-		hidden := a.hides && a.stream && (a.door == "" || a.door == "completions")
+		hidden := a.hides && a.stream && a.plain()
 		tokens := a.tokens * a.choices()
 		if hidden && a.usage != (usage{}) || !hidden && (a.usage.Completion != tokens || a.usage.Prompt == 0) {
 			c.t.Errorf("%s: usage %+v of %d tokens", a.id, a.usage, tokens)
@@ -128,7 +128,8 @@ func (c *cell) auditReceipt(a *answer) {
 		told.Specialist != a.specialist() && a.status == 200 || r.Decision.Shadow != a.head.Get("X-Shadow") && a.done {
 		c.t.Errorf("%s: status %d, %q, %v; the receipt has %q, %+v", a.id, a.status, a.code, a.head, r.RequestID, told)
 	}
-	if n := strings.Count(a.text+a.beside, "⟦"); told.CompletionTokens != n && (!a.left || told.CompletionTokens < n) {
+	n := strings.Count(a.text+a.beside, "⟦")
+	if told.CompletionTokens != n && (!a.left || told.CompletionTokens < n) {
 		c.t.Errorf("%s: %d tokens, of which the receipt has %d", a.id, n, told.CompletionTokens)
 	}
 	want := min(a.number("X-Priority"), ceilings[a.tenant])

@@ -85,7 +85,7 @@ func (c *cell) question(tenant string, stream bool) *question {
 		}
 		q.may = append(q.may, f.may...)
 	}
-	if q.door != "" && q.door != "completions" { // which has no words for them
+	if !q.plain() { // which has no words for them
 		delete(q.members, "cache_salt")
 		delete(q.members, "n")
 	}
@@ -230,6 +230,9 @@ func (q *question) whole() string {
 	}
 	return b.String()
 }
+
+// plain returns true if the question is a chat or a completion.
+func (q *question) plain() bool { return q.door == "" || q.door == "completions" }
 
 // choices is how many answers the question asks for: 1 or 2.
 func (q *question) choices() int {

@@ -1,9 +1,6 @@
 package load
 
-import (
-	"fmt"
-	"sync"
-)
+import "fmt"
 
 // Idle are connections that have had an answer each and ask nothing more.
 type Idle struct{ conns []*conn }
@@ -11,23 +8,15 @@ type Idle struct{ conns []*conn }
 // Idle opens n connections and has one request answered on each.
 func (r Requests) Idle(n int) (*Idle, error) {
 	all := &Idle{conns: make([]*conn, n)}
-	errs := make([]error, openers)
-	var opening sync.WaitGroup
-	for k := range openers {
-		opening.Go(func() {
-			for i := k; i < n && errs[k] == nil; i += openers {
-				if all.conns[i], errs[k] = r.dial(); errs[k] == nil {
-					errs[k] = all.conns[i].ask(r.Bodies[i%len(r.Bodies)], r.Status)
-				}
-			}
-		})
-	}
-	opening.Wait()
-	for _, err := range errs {
-		if err != nil {
-			all.Close()
-			return nil, fmt.Errorf("load: an idle connection: %w", err)
+	err := spread(n, func(i int) (err error) {
+		if all.conns[i], err = r.dial(); err == nil {
+			err = all.conns[i].ask(r.Bodies[i%len(r.Bodies)], r.Status)
 		}
+		return err
+	})
+	if err != nil {
+		all.Close()
+		return nil, fmt.Errorf("load: an idle connection: %w", err)
 	}
 	return all, nil
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -20,23 +21,26 @@ const openers = 32
 // Open opens n streams; each has its first byte when it returns.
 func (r Requests) Open(n int) (*Streams, error) {
 	s := &Streams{conns: make([]*conn, n)}
+	if err := spread(n, func(i int) error { return s.open(r, i) }); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// spread calls open for each of n connections, several at a time, and returns the first error that it meets.
+func spread(n int, open func(i int) error) error {
 	errs := make([]error, openers)
 	var opening sync.WaitGroup
 	for k := range openers {
 		opening.Go(func() {
 			for i := k; i < n && errs[k] == nil; i += openers {
-				errs[k] = s.open(r, i)
+				errs[k] = open(i)
 			}
 		})
 	}
 	opening.Wait()
-	for _, err := range errs {
-		if err != nil {
-			s.Close()
-			return nil, err
-		}
-	}
-	return s, nil
+	return cmp.Or(errs...)
 }
 
 func (s *Streams) open(r Requests, i int) error {
