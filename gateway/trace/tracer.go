@@ -1,13 +1,11 @@
 package trace
 
-import (
-	"math"
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 // Tracer begins the traces of requests. It never changes; safe for concurrent use.
 type Tracer struct {
-	bound  uint64 // trace ids whose last 63 bits are below it are sampled
+	all    bool
+	bound  string // trace ids whose last 16 digits come before it are sampled, if not all are
 	follow bool
 	sink   Sink
 }
@@ -15,11 +13,11 @@ type Tracer struct {
 // New returns a Tracer that samples a share of the requests, and, if it is to follow, those that come with a trace
 // context as that says.
 func New(share float64, follow bool, sink Sink) *Tracer {
-	bound := uint64(math.MaxInt64)
-	if share < 1 {
-		bound = uint64(max(share, 0) * (1 << 63))
+	t := &Tracer{all: share >= 1, follow: follow, sink: sink}
+	if !t.all {
+		t.bound = ID(uint64(max(share, 0)*(1<<63)) << 1).String()
 	}
-	return &Tracer{bound, follow, sink}
+	return t
 }
 
 // Begin makes the zero Draft that of a request which begins. id is 32 hex digits at random: it is the trace's, unless
@@ -37,11 +35,9 @@ func (t *Tracer) Begin(d *Draft, id, traceparent, tracestate string) {
 	}
 }
 
-// samples reports whether a trace is within the share: the same traces as OpenTelemetry's TraceIDRatioBased.
-func (t *Tracer) samples(trace string) bool {
-	low, _ := hex(trace[traceSize-16:])
-	return low>>1 < t.bound || t.bound == math.MaxInt64
-}
+// samples reports whether a trace is within the share: the same traces as OpenTelemetry's TraceIDRatioBased, which takes
+// the last 8 bytes of an id without their lowest bit. Digits of one case compare as the numbers that they write.
+func (t *Tracer) samples(trace string) bool { return t.all || trace[traceSize-16:] < t.bound }
 
 // newID returns the id of a new span, from the runtime's ChaCha8.
 func newID() ID {

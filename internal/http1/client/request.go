@@ -71,6 +71,7 @@ func checkFields(fields []Field) error {
 var ownNames = []string{"Host", "Connection", "Keep-Alive", "Transfer-Encoding", "TE", "Trailer", "Upgrade", "Expect",
 	"Authorization", "Accept", "Accept-Encoding", "User-Agent", "X-Request-Id"}
 
+// isOwn reports whether the client itself sends fields of a name, which is of ASCII.
 func isOwn(name string) bool {
 	if name == "" || name[0]|0x20 == 'x' && len(name) != len("X-Request-Id") {
 		return false
@@ -80,7 +81,9 @@ func isOwn(name string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(ownNames, func(own string) bool { return strings.EqualFold(own, name) })
+	return slices.ContainsFunc(ownNames, func(own string) bool {
+		return len(own) == len(name) && strings.EqualFold(own, name)
+	})
 }
 
 // opening is how the heads of requests of one kind begin. They are few, as paths and keys are configured, and alike to
