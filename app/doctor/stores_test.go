@@ -14,6 +14,7 @@ import (
 	"octet/config"
 	"octet/gateway/api"
 	"octet/internal/await"
+	"octet/internal/natsserver"
 	"octet/internal/redistest"
 )
 
@@ -134,7 +135,7 @@ func TestAStreamThatLosesEventsIsFound(t *testing.T) {
 
 // Issue 22: nor is a server that is none, or keeps no streams.
 func TestANATSThatCannotKeepEventsIsFound(t *testing.T) {
-	bare := runNATS(t, &server.Options{})
+	bare := natsserver.RunWith(t, server.Options{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +150,7 @@ func TestANATSThatCannotKeepEventsIsFound(t *testing.T) {
 
 func jetStream(t *testing.T) (jetstream.JetStream, string) {
 	t.Helper()
-	s := runNATS(t, &server.Options{JetStream: true, StoreDir: t.TempDir()})
+	s := natsserver.Run(t)
 	conn, err := client.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)
@@ -160,23 +161,4 @@ func jetStream(t *testing.T) (jetstream.JetStream, string) {
 		t.Fatal(err)
 	}
 	return js, s.ClientURL()
-}
-
-// runNATS runs a server of the test's own.
-func runNATS(t *testing.T, o *server.Options) *server.Server {
-	t.Helper()
-	o.Host, o.Port, o.NoLog, o.NoSigs = "127.0.0.1", server.RANDOM_PORT, true, true
-	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("nats-server is not ready")
-	}
-	return s
 }

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"octet/internal/natsserver"
 	"octet/internal/tlstest"
 )
 
@@ -19,23 +19,14 @@ import (
 func jetStream(t *testing.T, change func(*server.Options), configs ...jetstream.StreamConfig) (*server.Server,
 	jetstream.JetStream) {
 	t.Helper()
-	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(),
-		NoLog: true, NoSigs: true}
+	o := server.Options{StoreDir: t.TempDir()}
 	var options []nats.Option
 	if change != nil {
-		change(o)
+		change(&o)
 		options = append(options, nats.RootCAs(o.TLSCaCert))
 		o.TLSCaCert = ""
 	}
-	srv, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv.Start()
-	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-	if !srv.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not start")
-	}
+	srv := natsserver.RunWith(t, o)
 	conn, err := nats.Connect(srv.ClientURL(), options...)
 	if err != nil {
 		t.Fatal(err)
@@ -132,16 +123,7 @@ func TestASubjectThatNobodyKeepsIsAnError(t *testing.T) {
 		ErrNotKept) || lines != nil {
 		t.Errorf("%v %q", err, lines)
 	}
-	bare, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true,
-		NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	bare.Start()
-	t.Cleanup(func() { bare.Shutdown(); bare.WaitForShutdown() })
-	if !bare.ReadyForConnections(5 * time.Second) {
-		t.Fatal("the server does not start")
-	}
+	bare := natsserver.RunWith(t, server.Options{})
 	if _, err := collect(t.Context(), NATSConfig{URL: bare.ClientURL(), Subject: "s"}); !errors.Is(err, ErrNotKept) {
 		t.Error(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"octet/calibration"
+	"octet/internal/natsserver"
 	"octet/internal/redistest"
 )
 
@@ -216,16 +217,7 @@ func waitFor(t *testing.T, s *Stream, ok func(Counts) bool) {
 
 // MEGA-14
 func TestANATSSubjectCarriesRecords(t *testing.T) {
-	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true,
-		NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go srv.Start()
-	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-	if !srv.ReadyForConnections(5 * time.Second) {
-		t.Fatal("the server does not start")
-	}
+	srv := natsserver.RunWith(t, server.Options{})
 	conn, err := nats.Connect(srv.ClientURL())
 	if err != nil {
 		t.Fatal(err)

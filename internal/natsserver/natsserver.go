@@ -1,5 +1,5 @@
-// Package natsserver runs NATS servers within this process, for the demo and for tests: on loopback, with JetStream in
-// a directory of their own.
+// Package natsserver runs NATS servers within this process, for the demo and for tests: on loopback, with JetStream where
+// they have a directory of their own.
 package natsserver
 
 import (
@@ -12,9 +12,10 @@ import (
 // startWait is for a server to answer.
 const startWait = time.Minute
 
-// Start runs a server until its Shutdown. o says where it keeps its streams, in StoreDir; a Port of 0 is a free one.
+// Start runs a server until its Shutdown. o says where it keeps its streams, in StoreDir: without, it has no JetStream. A
+// Port of 0 is a free one.
 func Start(o server.Options) (*server.Server, error) {
-	o.Host, o.JetStream, o.NoLog, o.NoSigs = "127.0.0.1", true, true, true
+	o.Host, o.JetStream, o.NoLog, o.NoSigs = "127.0.0.1", o.StoreDir != "", true, true
 	if o.Port == 0 {
 		o.Port = server.RANDOM_PORT
 	}
@@ -38,10 +39,16 @@ type T interface {
 	TempDir() string
 }
 
-// Run runs a server until the test ends, in a directory of the test's.
+// Run runs a server with JetStream until the test ends, in a directory of the test's.
 func Run(t T) *server.Server {
 	t.Helper()
-	s, err := Start(server.Options{StoreDir: t.TempDir()})
+	return RunWith(t, server.Options{StoreDir: t.TempDir()})
+}
+
+// RunWith runs a server until the test ends.
+func RunWith(t T, o server.Options) *server.Server {
+	t.Helper()
+	s, err := Start(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"octet/internal/await"
+	"octet/internal/natsserver"
 	"octet/internal/redistest"
 	"octet/kvpool"
 	"octet/routing/events"
@@ -60,7 +60,7 @@ var heists = map[string]func(t *testing.T) heist{
 			publishing(t, must(redisstream.NewPublisher(redisstream.Config{Addr: addr})))}
 	},
 	"nats, on its own subject": func(t *testing.T) heist {
-		c := natsstream.Config{URL: natsURL(t)}
+		c := natsstream.Config{URL: natsserver.Run(t).ClientURL()}
 		return heist{must(natsstream.NewPublisher(c)), must(natsstream.NewConsumer(c)), func(b events.Batch) error {
 			conn := must(nats.Connect(c.URL))
 			defer conn.Close()
@@ -69,7 +69,7 @@ var heists = map[string]func(t *testing.T) heist{
 		}}
 	},
 	"nats, with its own key": func(t *testing.T) heist {
-		url := natsURL(t)
+		url := natsserver.Run(t).ClientURL()
 		a := natsstream.Config{URL: url, Key: secret.Key("debug-0"), Secret: secret}
 		b := natsstream.Config{URL: url, Key: secret.Key("debug-1")}
 		return heist{must(natsstream.NewPublisher(a)), must(natsstream.NewConsumer(a)),
@@ -105,17 +105,6 @@ var heists = map[string]func(t *testing.T) heist{
 			fromElsewhere(t, addr),
 		}
 	},
-}
-
-func natsURL(t *testing.T) string {
-	s := must(server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
-		StoreDir: t.TempDir(), NoLog: true, NoSigs: true}))
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("nats-server is not ready")
-	}
-	return s.ClientURL()
 }
 
 func publishing(t *testing.T, p events.Publisher) func(events.Batch) error {

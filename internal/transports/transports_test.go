@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-
 	"octet/internal/await"
+	"octet/internal/natsserver"
 	"octet/internal/redistest"
 	"octet/kvpool"
 	"octet/routing/events"
@@ -38,14 +37,7 @@ var transports = map[string]func(t *testing.T) transport{
 		return transport{must(redisstream.NewPublisher(c)), must(redisstream.NewConsumer(c))}
 	},
 	"nats": func(t *testing.T) transport {
-		s := must(server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
-			StoreDir: t.TempDir(), NoLog: true, NoSigs: true}))
-		s.Start()
-		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-		if !s.ReadyForConnections(10 * time.Second) {
-			t.Fatal("nats-server is not ready")
-		}
-		c := natsstream.Config{URL: s.ClientURL()}
+		c := natsstream.Config{URL: natsserver.Run(t).ClientURL()}
 		return transport{must(natsstream.NewPublisher(c)), must(natsstream.NewConsumer(c))}
 	},
 	"grpc": func(t *testing.T) transport {
