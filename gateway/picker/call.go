@@ -43,6 +43,7 @@ type call struct {
 	carried  bool      // the endpoint was told
 	answers  *response // of the engine; nil before its head
 	misspoke error     // what the proxy sent out of turn; nil if nothing
+	stalled  bool      // the proxy brought nothing more of an answer
 }
 
 func (p *Picker) newCall(
@@ -155,6 +156,8 @@ func (c *call) ended(err error) error {
 	switch {
 	case c.misspoke != nil:
 		return c.misspoke
+	case c.stalled:
+		return status.Error(codes.DeadlineExceeded, "no more of the answer came in time")
 	case err == nil:
 		return nil
 	case c.ctx.Err() != nil:

@@ -10,5 +10,7 @@
 //	    its head was sent.
 //	 3. A proxy that accepts nothing for limits.write_timeout ends the call, and no replica is blamed. Bodies that are
 //	    kept for a proxy that fails open are bounded, all together.
-//	 4. A stream that breaks after its head ends in an error of the call, upon which the proxy resets its client.
+//	 4. An answer that stands still blames its replica only while little of it has come: the proxy may hold the engine
+//	    back for a client that reads nothing.
+//	 5. A stream that breaks after its head ends in an error of the call, upon which the proxy resets its client.
 package picker

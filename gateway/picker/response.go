@@ -23,6 +23,7 @@ type response struct {
 	fields map[string]string // first values, by names in lower case; nil once closed
 	names  []string          // in lower case, as they came
 	idle   time.Duration
+	came   int   // bytes of the body
 	err    error // how the body ended; nil while it has not
 	tail   bool  // trailers ended it
 }
@@ -86,13 +87,14 @@ func (r *response) next(ctx context.Context) ([]byte, error) {
 	m, err := r.call.next(ctx, until)
 	if err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = fmt.Errorf("%w: nothing came", engine.ErrTimeout)
+			err = r.silent()
 		}
 		r.err = err
 		return nil, err
 	}
 	switch piece := m.GetResponseBody(); {
 	case piece != nil:
+		r.came += len(piece.GetBody())
 		if piece.GetEndOfStream() {
 			r.err = io.EOF
 		}
@@ -103,6 +105,21 @@ func (r *response) next(ctx context.Context) ([]byte, error) {
 	}
 	r.err = r.call.misplaced(m, "the answer's body")
 	return nil, r.err
+}
+
+// mostUnread is how much of an answer a proxy takes from an engine for a client that reads nothing, at the least:
+// Envoy's per_connection_buffer_limit_bytes is 1 MiB by default, and 32 KiB as gateways set it.
+const mostUnread = 32 << 10
+
+// silent returns what it is that nothing came for too long. Behind mostUnread it may be the client's doing, of which the
+// proxy says nothing: the call ends, and the replica is not to be blamed for it.
+func (r *response) silent() error {
+	if r.came < mostUnread {
+		return fmt.Errorf("%w: nothing came", engine.ErrTimeout)
+	}
+	r.call.stalled = true
+	r.call.cancel()
+	return ended(r.call.ctx)
 }
 
 // Carry implements engine.Body: no loop serves a call.
