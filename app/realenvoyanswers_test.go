@@ -21,7 +21,7 @@ func sized(bytes int, more string) string {
 const tooled = `,"tools":[{"type":"function","function":{"name":"look","parameters":{"type":"object",` +
 	`"properties":{"at":{"type":"string"}}}}}]`
 
-// Over Envoy itself, a client has the answer that it would have at the data listener, and the receipt has the same form.
+// Over Envoy itself, a client has the answer that it would have at the data listener, and the receipt has its form.
 func TestARealEnvoyCarriesAnswersAsTheGatewayItselfDoes(t *testing.T) {
 	envoyBinary(t)
 	w := newWorld(t, roomyWorld, roomyEngines())
@@ -153,8 +153,8 @@ func TestARealEnvoyAnswersWhatIsRefused(t *testing.T) {
 				t.Errorf("%s %s: %v", proto, name, err)
 			}
 			var said errorBody
-			if json.Unmarshal([]byte(text), &said) != nil || resp.StatusCode != row.status ||
-				said.Error.Code != row.code || said.RequestID == "" || said.RequestID != resp.Header.Get("X-Request-Id") {
+			if json.Unmarshal([]byte(text), &said) != nil || resp.StatusCode != row.status || said.RequestID == "" ||
+				said.Error.Code != row.code || said.RequestID != resp.Header.Get("X-Request-Id") {
 				t.Errorf("%s %s: %d %v %s", proto, name, resp.StatusCode, resp.Header, text)
 			}
 			if (resp.Header.Get("Retry-After") != "") != row.later {
@@ -185,8 +185,8 @@ func TestARealEnvoyKeepsStreamsApart(t *testing.T) {
 					return
 				}
 				defer resp.Body.Close()
-				got := readStream(resp.Body)
-				if want := indexText(resp.Header.Get("X-Request-Id"), tokens); !got.done || !got.clean || got.text != want {
+				got, want := readStream(resp.Body), indexText(resp.Header.Get("X-Request-Id"), tokens)
+				if !got.done || !got.clean || got.text != want {
 					t.Errorf("%s: %d, %+v, want %s", proto, resp.StatusCode, got, want)
 				}
 			})
@@ -278,7 +278,8 @@ func TestARealEnvoysOfferBindsThePicker(t *testing.T) {
 		for proto, client := range clientsOf(t) {
 			resp, text, err := e.post(client, pickedChat)
 			h := w.Engines[name].Heard.Load()
-			if err != nil || resp.StatusCode != 200 || h == nil || h.Get("X-Request-Id") != resp.Header.Get("X-Request-Id") {
+			if err != nil || resp.StatusCode != 200 || h == nil ||
+				h.Get("X-Request-Id") != resp.Header.Get("X-Request-Id") {
 				t.Errorf("%s: %d, %v: %s", proto, resp.StatusCode, err, text)
 			}
 		}
@@ -303,7 +304,7 @@ func TestARealEnvoyAnswersWhatHasNoPlace(t *testing.T) {
 	defer leave()
 	clients := clientsOf(t)
 	for range 2 {
-		e.begun(ctx, clients["HTTP/2"], "")
+		e.begun(ctx, clients["HTTP/2"])
 	}
 	direct, _ := w.Post("/v1/chat/completions", pickedChat)
 	for proto, client := range clients {

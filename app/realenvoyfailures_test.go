@@ -30,9 +30,9 @@ func lasting(more string) string {
 }
 
 // begun asks for a stream and reads its first token.
-func (e *realEnvoy) begun(ctx context.Context, c *http.Client, more string, pairs ...string) (*http.Response, *bufio.Reader) {
+func (e *realEnvoy) begun(ctx context.Context, c *http.Client, pairs ...string) (*http.Response, *bufio.Reader) {
 	e.t.Helper()
-	resp, err := e.ask(ctx, c, strings.NewReader(lasting(`,"stream":true`+more)), pairs...)
+	resp, err := e.ask(ctx, c, strings.NewReader(lasting(`,"stream":true`)), pairs...)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestARealEnvoysClientThatLeavesFreesAll(t *testing.T) {
 				}
 			},
 			"in its answer": func(ctx context.Context, end func()) {
-				resp, _ := e.begun(ctx, client, "")
+				resp, _ := e.begun(ctx, client)
 				end()
 				_ = resp.Body.Close()
 			},
@@ -123,8 +123,8 @@ func TestARealEnvoysClientThatHalfClosesHasLeft(t *testing.T) {
 	e.back("its side is closed")
 }
 
-// toldDeaths are how an engine fails, by what its client is told: "" is a stream that breaks. That has Envoy's own error in
-// place of its head, where the engine dies before the picker has seen that.
+// toldDeaths are how an engine fails, and what its client is told: "" is a stream that breaks. That has Envoy's own
+// error in place of its head, where the engine dies before the picker has seen that.
 var toldDeaths = map[string]struct {
 	fault, body, code string
 	opens             bool // the breaker
@@ -141,8 +141,8 @@ var toldDeaths = map[string]struct {
 	"bytes that are no SSE": {emulator.Garbage, streamChat, "upstream_protocol_error", true},
 }
 
-// Over Envoy itself, an engine that dies is told in the contract's error until the answer's head is on its way; a stream
-// under which it dies breaks. Breakers count what Envoy tells of, which is nothing once the engine's head has come.
+// Over Envoy itself, an engine that dies is told in the contract's error until the answer's head is on its way; a
+// stream under which it dies breaks. Breakers count what Envoy tells of: nothing once the engine's head has come.
 func TestARealEnvoyTellsDeaths(t *testing.T) {
 	envoyBinary(t)
 	for proto, client := range clientsOf(t) {
@@ -183,7 +183,7 @@ func TestARealEnvoyWithoutRoomBlamesNoReplica(t *testing.T) {
 	at := strings.TrimPrefix(w.Engines["debug-0"].URL, "http://")
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	e.begun(ctx, client, "", "X-Gateway-Destination-Endpoint-Subset", at)
+	e.begun(ctx, client, "X-Gateway-Destination-Endpoint-Subset", at)
 	for range 6 {
 		resp, text, err := e.post(client, pickedChat, "X-Gateway-Destination-Endpoint-Subset", at)
 		var said errorBody
@@ -226,7 +226,7 @@ func TestARealEnvoysStreamBreaksWithItsEngine(t *testing.T) {
 	at := strings.TrimPrefix(w.Engines["debug-0"].URL, "http://")
 	ends := make(chan error, 2)
 	for _, client := range clientsOf(t) {
-		_, lines := e.begun(t.Context(), client, "", "X-Gateway-Destination-Endpoint-Subset", at)
+		_, lines := e.begun(t.Context(), client, "X-Gateway-Destination-Endpoint-Subset", at)
 		go func() {
 			_, err := io.Copy(io.Discard, lines)
 			ends <- err
@@ -252,7 +252,7 @@ func TestARealEnvoyOutlivesItsPicker(t *testing.T) {
 			w := newWorld(t, smallWorld, lingering(), "limits.ttft_timeout=1h", "limits.idle_timeout=1h")
 			e := newRealEnvoy(t, w, edits...)
 			for proto, client := range clientsOf(t) {
-				_, lines := e.begun(t.Context(), client, "")
+				_, lines := e.begun(t.Context(), client)
 				e.end()
 				if rest, err := io.ReadAll(lines); err == nil {
 					t.Errorf("%s: the stream ends as one that is whole: %s", proto, rest)
@@ -298,14 +298,15 @@ func (e *realEnvoy) refusesWithoutPicker(client *http.Client) {
 	refused(resp, string(whole), err)
 }
 
-// Over Envoy itself, what Envoy tries again goes to the same endpoint: the ledger's request is one, and so is its answer.
+// Over Envoy itself, what Envoy tries again goes to the same endpoint, and is one attempt.
 func TestARealEnvoyThatTriesAgainKeepsTheEndpoint(t *testing.T) {
 	envoyBinary(t)
 	w := newWorld(t, smallWorld, smallEngines())
 	e := newRealEnvoy(t, w, "timeout: 0s}", "timeout: 0s, retry_policy: {retry_on: \"5xx,reset\", num_retries: 2}}")
 	at := strings.TrimPrefix(w.Engines["debug-0"].URL, "http://")
 	for proto, client := range clientsOf(t) {
-		for _, fault := range []string{`{"kind":"status","k":503,"times":2}`, `{"kind":"die_before_headers","times":2}`} {
+		for _, fault := range []string{`{"kind":"status","k":503,"times":2}`,
+			`{"kind":"die_before_headers","times":2}`} {
 			w.Fault("debug-0", fault)
 			resp, text, err := e.post(client, pickedChat, "X-Gateway-Destination-Endpoint-Subset", at)
 			if err != nil || resp.StatusCode != 200 || resp.Header.Get("X-Attempts") != "1" {
@@ -316,8 +317,8 @@ func TestARealEnvoyThatTriesAgainKeepsTheEndpoint(t *testing.T) {
 	}
 }
 
-// Over Envoy itself, a client that takes nothing of a long answer has Envoy hold its engine back. The answer is given up,
-// and no replica is blamed.
+// Over Envoy itself, a client that takes nothing of a long answer has Envoy hold its engine back. The answer is given
+// up, and no replica is blamed.
 func TestARealEnvoysClientThatTakesNothingBlamesNoReplica(t *testing.T) {
 	envoyBinary(t)
 	engines := roomyEngines()
@@ -326,8 +327,9 @@ func TestARealEnvoysClientThatTakesNothingBlamesNoReplica(t *testing.T) {
 	}
 	w := newWorld(t, roomyWorld, engines, "limits.idle_timeout=1s", "fleet.breaker.failures=1",
 		"fleet.breaker.open_for=1h", "fleet.probe_interval=1h")
-	e := newRealEnvoy(t, w, "filter_chains:", "per_connection_buffer_limit_bytes: 32768\n      filter_chains:",
-		"connect_timeout: 1s\n      original", "connect_timeout: 1s\n      per_connection_buffer_limit_bytes: 32768\n      original")
+	const bound = "per_connection_buffer_limit_bytes: 32768\n      "
+	e := newRealEnvoy(t, w, "filter_chains:", bound+"filter_chains:",
+		"original_dst_lb_config:", bound+"original_dst_lb_config:")
 	conn, err := net.DialTCP("tcp", nil, addressOf(t, e.at))
 	if err != nil {
 		t.Fatal(err)

@@ -111,8 +111,8 @@ func (r *response) next(ctx context.Context) ([]byte, error) {
 // Envoy's per_connection_buffer_limit_bytes is 1 MiB by default, and 32 KiB as gateways set it.
 const mostUnread = 32 << 10
 
-// silent returns what it is that nothing came for too long. Behind mostUnread it may be the client's doing, of which the
-// proxy says nothing: the call ends, and the replica is not to be blamed for it.
+// silent returns what it is that nothing came for too long. Behind mostUnread it may be the client's doing, which the
+// proxy does not tell: the call ends, and the replica is not to be blamed for it.
 func (r *response) silent() error {
 	if r.came < mostUnread {
 		return fmt.Errorf("%w: nothing came", engine.ErrTimeout)
