@@ -35,8 +35,8 @@ func (t *Tracer) Begin(d *Draft, id, traceparent, tracestate string) {
 	}
 }
 
-// samples reports whether a trace is within the share: the same traces as OpenTelemetry's TraceIDRatioBased, which takes
-// the last 8 bytes of an id without their lowest bit. Digits of one case compare as the numbers that they write.
+// samples reports whether a trace is within the share: the same traces as OpenTelemetry's TraceIDRatioBased, which
+// takes the last 8 bytes of an id without their lowest bit. Digits of one case compare as the numbers that they write.
 func (t *Tracer) samples(trace string) bool { return t.all || trace[traceSize-16:] < t.bound }
 
 // newID returns the id of a new span, from the runtime's ChaCha8.

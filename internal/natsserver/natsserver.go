@@ -1,5 +1,5 @@
-// Package natsserver runs NATS servers within this process, for the demo and for tests: on loopback, with JetStream where
-// they have a directory of their own.
+// Package natsserver runs NATS servers within this process, for the demo and for tests: on loopback, with JetStream
+// where they have a directory of their own.
 package natsserver
 
 import (
@@ -12,8 +12,8 @@ import (
 // startWait is for a server to answer.
 const startWait = time.Minute
 
-// Start runs a server until its Shutdown. o says where it keeps its streams, in StoreDir: without, it has no JetStream. A
-// Port of 0 is a free one.
+// Start runs a server until its Shutdown. o says where it keeps its streams, in StoreDir: without, it has no JetStream.
+// A Port of 0 is a free one.
 func Start(o server.Options) (*server.Server, error) {
 	o.Host, o.JetStream, o.NoLog, o.NoSigs = "127.0.0.1", o.StoreDir != "", true, true
 	if o.Port == 0 {
