@@ -349,8 +349,16 @@ func (s *side) readReceipts() {
 // putToSleep has the engine asleep, and both gateways know it.
 func (s *side) putToSleep() {
 	engine := s.here.Engines["n-0"]
-	_, before := engine.Sleeps()
-	s.here.do(http.MethodPost, engine.URL+"/sleep?level=1")
+	slept, before := engine.Sleeps()
+	s.slowly("it sleeps, once requests of the other side's have left it", func() bool {
+		s.here.do(http.MethodPost, engine.URL+"/sleep?level=1")
+		var says struct {
+			Asleep bool `json:"is_sleeping"`
+		}
+		s.here.Get(engine.URL+"/is_sleeping", &says)
+		n, _ := engine.Sleeps()
+		return says.Asleep || n > slept
+	})
 	for _, w := range s.at {
 		s.until("it is known to sleep, or was woken", func() bool {
 			_, n := engine.Sleeps()
