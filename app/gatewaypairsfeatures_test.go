@@ -31,9 +31,7 @@ var gatewayFeatures = []*gatewayFeature{
 		midway: (*side).spendRate},
 	{name: "budget", tenant: ", budget: {tokens_per_day: 400}", may: []string{"quota_exceeded"},
 		midway: (*side).spendBudget},
-	{name: "priority", lead: "tight",
-		begin:  func(s *side) { s.begin(s.here, 2*pairLong, "X-Priority", "10") },
-		midway: (*side).queueByPriority},
+	{name: "priority", lead: "tight", midway: (*side).queueByPriority},
 	{name: "key",
 		begin:  func(s *side) { s.begin(s.here, pairLong, "Idempotency-Key", s.tenant) },
 		midway: (*side).repeatKey, end: (*side).keyIsFree},
@@ -177,12 +175,23 @@ func (s *side) spendBudget() {
 	s.show("budget")
 }
 
-// queueByPriority has a less urgent request wait here and a more urgent one there, for one place.
+// queueByPriority has a less urgent request wait here and a more urgent one there, for one place. Both gateways have a
+// long one at the engine before: without any of its own a gateway starts the first beside all of the others'.
 func (s *side) queueByPriority() {
+	here, there := s.here.Replica("t-0").Gate, s.there.Replica("t-0").Gate
+	s.slowly("the place is free", func() bool {
+		a, b := here.Stats(), there.Stats()
+		return a.Running+a.Waiting+b.Running+b.Waiting == 0
+	})
+	long := s.begin(s.here, 2*pairLong, "X-Priority", "10")
+	other := s.begin(s.there, 2*pairLong, "X-Priority", "10")
+	s.slowly("both have the engine at work", func() bool {
+		return (here.Stats().Running > 0 || s.over(long)) && (there.Stats().Running > 0 || s.over(other))
+	})
 	low := s.begin(s.here, pairBrief, "X-Priority", "-20")
 	high := s.begin(s.there, pairBrief, "X-Priority", "5")
 	told := func() bool { // the less urgent one waits, and its gateway knows of the other
-		return s.here.Replica("t-0").Gate.Stats().Waiting > 0 && slices.ContainsFunc(s.state(s.here).Peers,
+		return here.Stats().Waiting > 0 && slices.ContainsFunc(s.state(s.here).Peers,
 			func(p peering.Peer) bool {
 				return slices.ContainsFunc(p.Holds, func(w peering.Work) bool {
 					return w.Urgent != nil && *w.Urgent == 5
@@ -190,7 +199,7 @@ func (s *side) queueByPriority() {
 			})
 	}
 	s.slowly("both wait, or one is answered", func() bool { return told() || s.over(low) || s.over(high) })
-	fair := told() && !s.over(s.held[0])
+	fair := told() && !s.over(long) && !s.over(other)
 	s.until("both are answered", func() bool { return s.over(low) && s.over(high) })
 	if !fair || !low.good() || !high.good() {
 		return
