@@ -60,6 +60,35 @@ func (e *realEnvoy) holds(n int) {
 	})
 }
 
+// unanswered asks for what must not be answered; it returns what is closed when that is over.
+func unanswered(t *testing.T, ask func() (*http.Response, error)) (over chan struct{}) {
+	over = make(chan struct{})
+	go func() {
+		defer close(over)
+		if resp, err := ask(); err == nil {
+			t.Errorf("it is answered: %d", resp.StatusCode)
+		}
+	}()
+	return over
+}
+
+// askRaw sends a request for an answer on a connection of its own, of which nothing is read. It is closed at the end.
+func (e *realEnvoy) askRaw(body string) *net.TCPConn {
+	e.t.Helper()
+	conn, err := net.Dial("tcp", e.at)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { _ = conn.Close() })
+	raw := conn.(*net.TCPConn)
+	if err := raw.SetReadBuffer(4096); err != nil {
+		e.t.Fatal(err)
+	}
+	fmt.Fprintf(raw, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\n\r\n%s", len(body), body)
+	return raw
+}
+
 // Over Envoy itself, a client that leaves frees what its request held, wherever the request was.
 func TestARealEnvoysClientThatLeavesFreesAll(t *testing.T) {
 	envoyBinary(t)
@@ -69,24 +98,20 @@ func TestARealEnvoysClientThatLeavesFreesAll(t *testing.T) {
 		for name, leave := range map[string]func(ctx context.Context, end func()){
 			"in its body": func(ctx context.Context, end func()) {
 				body, writes := io.Pipe()
-				go func() {
-					_, _ = io.WriteString(writes, pickedChat[:20])
-					eventually(t, "it is there", func() bool { return w.App.Server().Inbound() == 1 })
-					end()
-					_ = writes.Close()
-				}()
-				if resp, err := e.ask(ctx, client, body); err == nil {
-					t.Errorf("it is answered: %d", resp.StatusCode)
-				}
+				over := unanswered(t, func() (*http.Response, error) { return e.ask(ctx, client, body) })
+				_, _ = io.WriteString(writes, pickedChat[:20])
+				eventually(t, "it is there", func() bool { return w.App.Server().Inbound() == 1 })
+				end()
+				_ = writes.Close()
+				<-over
 			},
 			"as its engine works": func(ctx context.Context, end func()) {
-				go func() {
-					e.holds(1)
-					end()
-				}()
-				if resp, err := e.ask(ctx, client, strings.NewReader(lasting(""))); err == nil {
-					t.Errorf("it is answered: %d", resp.StatusCode)
-				}
+				over := unanswered(t, func() (*http.Response, error) {
+					return e.ask(ctx, client, strings.NewReader(lasting("")))
+				})
+				e.holds(1)
+				end()
+				<-over
 			},
 			"in its answer": func(ctx context.Context, end func()) {
 				resp, _ := e.begun(ctx, client)
@@ -108,16 +133,9 @@ func TestARealEnvoysClientThatHalfClosesHasLeft(t *testing.T) {
 	envoyBinary(t)
 	w := newWorld(t, smallWorld, lingering(), "limits.ttft_timeout=1h", "limits.idle_timeout=1h")
 	e := newRealEnvoy(t, w)
-	conn, err := net.Dial("tcp", e.at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	body := lasting(`,"stream":true`)
-	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"+
-		"Content-Length: %d\r\n\r\n%s", len(body), body)
+	conn := e.askRaw(lasting(`,"stream":true`))
 	e.holds(1)
-	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+	if err := conn.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
 	e.back("its side is closed")
@@ -330,17 +348,7 @@ func TestARealEnvoysClientThatTakesNothingBlamesNoReplica(t *testing.T) {
 	const bound = "per_connection_buffer_limit_bytes: 32768\n      "
 	e := newRealEnvoy(t, w, "filter_chains:", bound+"filter_chains:",
 		"original_dst_lb_config:", bound+"original_dst_lb_config:")
-	conn, err := net.DialTCP("tcp", nil, addressOf(t, e.at))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if err := conn.SetReadBuffer(4096); err != nil {
-		t.Fatal(err)
-	}
-	body := `{"model":"debug","max_tokens":100000,"stream":true,"messages":[{"role":"user","content":"why"}]}`
-	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"+
-		"Content-Length: %d\r\n\r\n%s", len(body), body)
+	e.askRaw(`{"model":"debug","max_tokens":100000,"stream":true,"messages":[{"role":"user","content":"why"}]}`)
 	e.holds(1)
 	e.back("nothing is taken")
 	for name, rep := range w.Replicas() {
@@ -348,13 +356,4 @@ func TestARealEnvoysClientThatTakesNothingBlamesNoReplica(t *testing.T) {
 			t.Errorf("the breaker of %s is %s", name, rep.Fleet.State())
 		}
 	}
-}
-
-func addressOf(t *testing.T, at string) *net.TCPAddr {
-	t.Helper()
-	a, err := net.ResolveTCPAddr("tcp", at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
 }

@@ -39,11 +39,10 @@ type call struct {
 	whole    bool          // all of the body is here
 	trailers bool          // and trailers came behind it
 
-	via      string    // this gateway's name
-	carried  bool      // the endpoint was told
-	answers  *response // of the engine; nil before its head
-	misspoke error     // what the proxy sent out of turn; nil if nothing
-	stalled  bool      // the proxy brought nothing more of an answer
+	via     string    // this gateway's name
+	carried bool      // the endpoint was told
+	answers *response // of the engine; nil before its head
+	failing error     // the status that the proxy's doing ends the call with; nil while there is none
 }
 
 func (p *Picker) newCall(
@@ -144,9 +143,14 @@ func (c *call) begin() (*http.Request, intake.Among, error) {
 	return r, amongOf(m, r), nil
 }
 
-// misplaced notes a message that came out of turn, and ends the call: no replica is to be blamed for it.
+// misplaced ends the call for a message that came out of turn.
 func (c *call) misplaced(m *extproc.ProcessingRequest, during string) error {
-	c.misspoke = status.Errorf(codes.InvalidArgument, "%T during %s", m.GetRequest(), during)
+	return c.fail(status.Errorf(codes.InvalidArgument, "%T during %s", m.GetRequest(), during))
+}
+
+// fail ends the call with a status. Its line sees a client that has left: no replica is to be blamed for it.
+func (c *call) fail(with error) error {
+	c.failing = with
 	c.cancel()
 	return ended(c.ctx)
 }
@@ -154,10 +158,8 @@ func (c *call) misplaced(m *extproc.ProcessingRequest, during string) error {
 // ended returns the status of a call whose line has ended with err.
 func (c *call) ended(err error) error {
 	switch {
-	case c.misspoke != nil:
-		return c.misspoke
-	case c.stalled:
-		return status.Error(codes.DeadlineExceeded, "no more of the answer came in time")
+	case c.failing != nil:
+		return c.failing
 	case err == nil:
 		return nil
 	case c.ctx.Err() != nil:

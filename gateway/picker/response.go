@@ -11,6 +11,8 @@ import (
 	"time"
 
 	extproc "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"octet/engine"
 )
@@ -112,14 +114,12 @@ func (r *response) next(ctx context.Context) ([]byte, error) {
 const mostUnread = 32 << 10
 
 // silent returns what it is that nothing came for too long. Behind mostUnread it may be the client's doing, which the
-// proxy does not tell: the call ends, and the replica is not to be blamed for it.
+// proxy does not tell: the call ends.
 func (r *response) silent() error {
 	if r.came < mostUnread {
 		return fmt.Errorf("%w: nothing came", engine.ErrTimeout)
 	}
-	r.call.stalled = true
-	r.call.cancel()
-	return ended(r.call.ctx)
+	return r.call.fail(status.Error(codes.DeadlineExceeded, "no more of the answer came in time"))
 }
 
 // Carry implements engine.Body: no loop serves a call.
