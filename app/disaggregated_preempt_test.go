@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"testing"
+	"time"
 
 	"octet/engine/emulator"
 )
@@ -42,8 +43,10 @@ func TestAPrefillGivesWayAndBeginsAgain(t *testing.T) {
 func TestADisaggregatedStreamGivesWayAndGoesOn(t *testing.T) {
 	solo := regexp.MustCompile(`(?m)^.*name: [pd]-1.*\n`).ReplaceAllString(halves, "")
 	engines := halvesEngines()
+	engines[2].Step = 20 * time.Millisecond // it still decodes when the prompt of the urgent one is computed
 	w := newWorld(t, solo, []emulator.Config{engines[0], engines[2], engines[4]},
-		"specialists[0].scheduler.max_running=1", "limits.max_queue_wait=10s", "limits.idle_timeout=5s")
+		"specialists[0].scheduler.max_running=1", "limits.max_queue_wait=30s", "limits.idle_timeout=30s",
+		"limits.answer_timeout=60s")
 	want, _ := w.says("unary", long("alone", "low", ""))
 	urgent, _ := w.says("unary", long("alone", "urgent", ""))
 	w.Fault("d-0", `{"kind":"slow"}`)
