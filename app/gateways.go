@@ -42,12 +42,21 @@ func (a *App) joinGroup(cfg *config.Config) error {
 	return nil
 }
 
-// shares returns what tenants have had at all gateways; nil where this one is alone.
-func (a *App) shares() gate.Shares {
+// sharesOf returns what tenants have had of a replica at all gateways; nil where this one is alone.
+func (a *App) sharesOf(r *replica) gate.Shares {
 	if a.group == nil {
 		return nil
 	}
-	return a.group.Shares()
+	return a.group.Shares(r.peersKey())
+}
+
+// peersKey names the replica at all gateways.
+func (r *replica) peersKey() uint64 {
+	rank := ""
+	if n, ranked := r.key.rank.Number(); ranked {
+		rank = fmt.Sprint(n)
+	}
+	return peers.Key(r.key.url, r.key.model, rank)
 }
 
 func (a *App) linkOf(c *config.Gateways) (peers.Link, error) {
@@ -102,12 +111,7 @@ func (a *App) groupReplicas(present map[string]*replica) {
 	}
 	list := make([]peering.Replica, 0, len(present))
 	for _, r := range present {
-		rank := ""
-		if n, ranked := r.key.rank.Number(); ranked {
-			rank = fmt.Sprint(n)
-		}
-		list = append(list, peering.Replica{Key: peers.Key(r.key.url, r.key.model, rank), Fleet: r.served.Fleet,
-			Gate: r.served.Gate})
+		list = append(list, peering.Replica{Key: r.peersKey(), Fleet: r.served.Fleet, Gate: r.served.Gate})
 	}
 	a.group.Serve(list)
 }

@@ -40,9 +40,9 @@ type replicas struct {
 	trust      *certificates
 	checks     *tokenizers.Checks
 	identities *identities
-	forget     func(replica string)    // drops the metrics of a replica that has gone
-	weight     func(tenant string) int // of a tenant's share of a busy replica
-	shares     gate.Shares             // what tenants have had at all gateways; nil if this one is alone
+	forget     func(replica string)       // drops the metrics of a replica that has gone
+	weight     func(tenant string) int    // of a tenant's share of a busy replica
+	shares     func(*replica) gate.Shares // what tenants have had of one at all gateways; nil if this one is alone
 	// promised returns how many requests that were sent away are expected back at a time.
 	promised func(specialist string) func(priority int, now time.Time) float64
 
@@ -58,7 +58,7 @@ func newReplicas(cfg *config.Config, a *App, via string) *replicas {
 		residency: adapters.NewResidency(adapters.Bounds{}), loops: poll.Loops{Panics: contain.Report},
 		guard: a.guard, trust: a.certificates,
 		dial: a.Dial, kinds: a.Source.Engines, via: via, checks: a.tokens.Checks(),
-		identities: a.identities, forget: a.series.routes.Forget, weight: a.tenancy.weight, shares: a.shares(),
+		identities: a.identities, forget: a.series.routes.Forget, weight: a.tenancy.weight, shares: a.sharesOf,
 		promised: func(sp string) func(int, time.Time) float64 { return a.history.booksOf(sp).full.Expected },
 		all:      map[string]*replica{},
 	}
@@ -174,7 +174,7 @@ func (s *replicas) openGates(before, next map[string]*replica) error {
 		shape := r.bounds.config()
 		shape.Blocks, shape.BlockSize, shape.Now, shape.Jitter = r.blocks, r.key.blockSize, time.Now, rand.Float64
 		shape.Weights, shape.AgingCeiling, shape.Promised = s.weight, intake.PriorityMost, s.promised(r.key.specialist)
-		shape.Shares = s.shares
+		shape.Shares = s.shares(r)
 		opened, err := gate.New(shape)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

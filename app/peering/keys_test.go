@@ -83,6 +83,13 @@ func (l *hubLink) cut() {
 	l.away = true
 }
 
+// mend ends cut.
+func (l *hubLink) mend() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.away = false
+}
+
 // keyed is a gateway of a hub with its keys.
 type keyed struct {
 	*intake.Idempotency

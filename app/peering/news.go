@@ -127,10 +127,24 @@ func (g *Group) hearNews(heard peers.Heard) {
 	for _, s := range m.GetSeats() {
 		g.cfg.Seated(s.GetConversation(), s.GetSpecialist(), int(s.GetTokens()))
 	}
+	g.hearStarts(m.GetStarted(), now)
 	for _, u := range m.GetUsed() {
-		g.shares.elsewhere(u.GetTenant(), u.GetStarted(), now)
 		g.cfg.Used(u.GetTenant(), tenant.Used{Requests: int(min(u.GetRequests(), mostUsed)),
 			Tokens: int(min(max(u.GetTokens(), -mostUsed), mostUsed)),
 			Budget: int(min(max(u.GetBudget(), -mostUsed), mostUsed))})
+	}
+}
+
+// hearStarts has tenants pay for what another gateway has started.
+func (g *Group) hearStarts(started []*peerspb.Started, now time.Time) {
+	served := g.replicas.Load()
+	for _, m := range started {
+		if served.at[m.GetReplica()] == nil {
+			continue
+		}
+		replica, of, cost := g.shares.hear(m, now)
+		for _, r := range served.at[replica] {
+			r.Gate.Elsewhere(of.Tenant, of.Priority, cost)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"octet/gateway/tenant"
 	"octet/routing/fleet"
 	"octet/routing/peers"
 	"octet/routing/peers/peerspb"
@@ -63,26 +62,24 @@ func TestWhatComesCloselyIsToldWithTheNextLook(t *testing.T) {
 // What tenants had at another gateway counts here, over their weights, once however often it comes; what is started
 // here is told where there is another gateway, once.
 func TestWhatTenantsHadCountsAtAllGateways(t *testing.T) {
-	g, _ := oneReplica(t)
-	g.cfg.Used = func(string, tenant.Used) {}
+	g, r := oneReplica(t)
 	g.shares.weight = func(tenant string) int { return map[string]int{"big": 4}[tenant] }
-	g.shares.Started("big", 1000)
+	shares := g.Shares(r.Key)
+	shares.Started("big", 1, 1000)
 	now := time.Now()
 	g.look(now) // to none
 	other := peers.NewTeller("other", 1, time.Second)
-	m := other.Tell(nil, &peerspb.Message{Used: []*peerspb.Used{{Tenant: "big", Started: 3000},
-		{Tenant: "small", Started: 500}}}, now)
+	m := other.Tell(nil, &peerspb.Message{Started: []*peerspb.Started{
+		{Replica: r.Key, Tenant: "big", Priority: 1, Cost: 3000},
+		{Replica: r.Key, Tenant: "small", Priority: 1, Cost: 500},
+		{Replica: r.Key + 1, Tenant: "small", Priority: 1, Cost: 9000}}}, now) // of none that is served here
 	g.hear(m, time.Now())
 	g.hear(m, time.Now())
 	near := func(got, want int) bool { return got <= want && got >= want*9/10 }
-	if big, small := g.Shares().Had("big"), g.Shares().Had("small"); !near(big, 1000) || !near(small, 500) {
+	if big, small := shares.Had("big", 1), shares.Had("small", 1); !near(big, 1000) || !near(small, 500) {
 		t.Errorf("they have had %d and %d", big, small)
 	}
-	g.shares.Started("small", 70)
-	if m := g.shares.write(nil, 1); len(m.GetUsed()) != 1 || m.GetUsed()[0].GetStarted() != 70 {
-		t.Errorf("%v is told", m)
-	}
-	if m := g.shares.write(nil, 1); m != nil {
-		t.Errorf("%v is told again", m)
+	if n := g.Shares(r.Key+1).Had("small", 1); n != 0 {
+		t.Errorf("of a replica that is not served it has had %d", n)
 	}
 }

@@ -97,6 +97,7 @@ func (g *Group) Serve(list []Replica) {
 	defer g.telling.Unlock()
 	served := newReplicas(list)
 	g.replicas.Store(served)
+	g.shares.keep(served.at)
 	g.tell(served, slices.Collect(maps.Keys(served.at)))
 }
 

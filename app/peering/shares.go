@@ -9,72 +9,74 @@ import (
 	"octet/scheduler/gate"
 )
 
-// shares is what tenants have had of all replicas, here and at the other gateways. Safe for concurrent use; nothing is
+// shares is what tenants have had of each replica, here and at the other gateways. Safe for concurrent use; nothing is
 // called under its mutex.
 type shares struct {
 	weight func(tenant string) int // nil or below 1 is 1
 
-	mu   sync.Mutex
-	had  *peers.Shares
-	told map[string]uint64 // what was started here since news, by tenant
+	mu    sync.Mutex
+	known *peers.Shares
 }
 
 func newShares(weight func(tenant string) int) *shares {
-	return &shares{weight: weight, had: peers.NewShares(), told: map[string]uint64{}}
+	return &shares{weight: weight, known: peers.NewShares()}
 }
 
-// Shares returns what tenants have had, for the Gates.
-func (g *Group) Shares() gate.Shares { return g.shares }
+// Shares returns what tenants have had of the replica of that key, for its Gate.
+func (g *Group) Shares(replica uint64) gate.Shares { return replicaShares{g.shares, replica} }
+
+// replicaShares is the shares of one replica.
+type replicaShares struct {
+	of      *shares
+	replica uint64
+}
 
 // Key implements gate.Shares.
-func (s *shares) Key(tenant string) uint64 { return peers.TenantKey(tenant) }
+func (r replicaShares) Key(tenant string) uint64 { return peers.TenantKey(tenant) }
 
 // Had implements gate.Shares.
-func (s *shares) Had(tenant string) int {
-	weight := 1
-	if s.weight != nil {
-		weight = max(1, s.weight(tenant))
+func (r replicaShares) Had(tenant string, priority int) int {
+	weight, now := 1, time.Now()
+	if r.of.weight != nil {
+		weight = max(1, r.of.weight(tenant))
 	}
-	now := time.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return int(s.had.Had(tenant, now)) / weight
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	return int(r.of.known.Had(r.replica, peers.Share{Tenant: tenant, Priority: priority}, now)) / weight
 }
 
 // Started implements gate.Shares.
-func (s *shares) Started(tenant string, cost int) {
+func (r replicaShares) Started(tenant string, priority, cost int) {
 	now := time.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.had.Add(tenant, float64(cost), now)
-	if _, known := s.told[tenant]; known || len(s.told) < mostTenants {
-		s.told[tenant] += uint64(max(cost, 0))
-	}
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	r.of.known.Start(r.replica, peers.Share{Tenant: tenant, Priority: priority}, cost, now)
 }
 
-// elsewhere counts what another gateway has started.
-func (s *shares) elsewhere(tenant string, cost uint64, now time.Time) {
-	if cost == 0 {
-		return
-	}
+// hear counts what another gateway has started.
+func (s *shares) hear(m *peerspb.Started, now time.Time) (replica uint64, of peers.Share, cost int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.had.Add(tenant, float64(min(cost, mostUsed)), now)
+	return s.known.Hear(m, now)
 }
 
-// write adds what was started since the last call to a message, and forgets it; a nil message is made if there is any.
-// Without other gateways nothing is told.
+// write is peers.Shares.Write.
 func (s *shares) write(m *peerspb.Message, others int) *peerspb.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.told) > 0 && others > 0 && m == nil {
-		m = new(peerspb.Message)
-	}
-	for tenant, cost := range s.told {
-		if others > 0 {
-			m.Used = append(m.Used, &peerspb.Used{Tenant: tenant, Started: cost})
-		}
-	}
-	clear(s.told)
-	return m
+	return s.known.Write(m, others)
+}
+
+// keep forgets the replicas that are not served.
+func (s *shares) keep(served map[uint64][]*Replica) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known.Keep(func(replica uint64) bool { return served[replica] != nil })
+}
+
+// dropped returns how many starts were too many to be told.
+func (s *shares) dropped() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known.Dropped()
 }

@@ -26,7 +26,7 @@ type Counts struct {
 	Failed  uint64 `json:"failed"`  // did not go
 	Lost    uint64 `json:"lost"`    // of others, that did not come
 	Refused uint64 `json:"refused"` // of others, that could not be read
-	Dropped uint64 `json:"dropped"` // verdicts, conversations and tenants that were too many to be told
+	Dropped uint64 `json:"dropped"` // verdicts, conversations, tenants and starts that were too many to be told
 	// Idempotency keys that were used here alone: the store could not be asked.
 	Unshared uint64 `json:"unshared_keys"`
 }
@@ -83,7 +83,7 @@ func (g *Group) Read() (peers int, away bool, c Counts) {
 
 // counts is under mu.
 func (g *Group) counts() Counts {
-	c := Counts{Sent: g.sent, Bytes: g.bytes, Failed: g.failed, Dropped: g.news.dropped, Unshared: g.unshared.Load()}
+	c := Counts{Sent: g.sent, Bytes: g.bytes, Failed: g.failed, Dropped: g.news.dropped + g.shares.dropped(), Unshared: g.unshared.Load()}
 	c.Lost, c.Refused = g.roll.Counts()
 	return c
 }

@@ -59,18 +59,42 @@ func (e *engine) behind(priority int, tenant string) bool {
 	case e.shares == nil || b.Tenant == 0 || b.Tenant == e.shares.Key(tenant):
 		return false
 	}
-	return e.shares.Had(tenant) > b.Had+b.Had/clearly
+	return e.shares.Had(tenant, priority) > b.Had+b.Had/clearly
 }
 
 // clearly is the part of what a tenant has had by which another one must have had more to be behind it.
 const clearly = 16
 
-// Shares is what tenants have had of all engines at all gateways, over their weights. It is called under the Gate's
-// lock.
+// Shares is what tenants have had of the engine at all gateways, over their weights, by requests of each priority, as
+// age had lifted it. It is called under the Gate's lock.
 type Shares interface {
 	Key(tenant string) uint64 // its name at all gateways
-	Had(tenant string) int
-	Started(tenant string, cost int)
+	Had(tenant string, priority int) int
+	Started(tenant string, priority, cost int) // a negative cost was paid before, and is given back
+}
+
+// Elsewhere has a tenant pay for what another gateway started for it at the engine, at a priority, as age had lifted
+// it: among those that wait here it has its turn as if that had been started here. A negative cost is given back.
+//
+// By that a tenant has one share of the engine however many gateways its requests come in at: see Wang and Merchant,
+// Proportional-Share Scheduling for Distributed Storage Systems (FAST 2007), of which this is the delay of a start by
+// what the flow was served elsewhere.
+func (g *Gate) Elsewhere(tenant string, priority, cost int) {
+	now := g.lock(g.now())
+	defer g.unlock()
+	g.model.Elsewhere(tenant, priority, cost, now)
+}
+
+// Elsewhere is as Gate.Elsewhere.
+func (m *Model) Elsewhere(tenant string, priority, cost int, now scheduler.Time) {
+	if m.waiting.backlog.Len() == 0 {
+		return
+	}
+	head := m.waiting.backlog.Top()
+	m.waiting.backlog.Amend(priority, tenant, cost)
+	if m.waiting.backlog.Top() != head {
+		m.admitWaiting(now)
+	}
 }
 
 // Own is what this gateway has at the engine, for other gateways to take as Beside.
@@ -100,7 +124,7 @@ func (m *Model) Own() Own {
 		w := m.waiting.backlog.Top()
 		h.Urgent = w.Level()
 		if e.shares != nil {
-			h.Tenant, h.Had = e.shares.Key(w.Tenant), e.shares.Had(w.Tenant)
+			h.Tenant, h.Had = e.shares.Key(w.Tenant), e.shares.Had(w.Tenant, h.Urgent)
 		}
 	}
 	if e.ledger.pool != nil {

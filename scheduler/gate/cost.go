@@ -15,26 +15,26 @@ const maxDecodeCost = 256
 // as long as answers are and no longer than it asks for, in tokens of a prompt that take the engine as long. When the
 // answer ends its tenant is charged for what it was, see waiting.settleCost.
 func (e *engine) cost(r *Request, reuse int) int {
-	answer := e.rates.tokens(r.MaxNew)
-	if usual := e.rates.length.value(); usual > 0 {
-		answer = min(answer, usual)
-	}
 	s := r.shape()
-	return e.ledger.uncached(r, reuse) +
-		int(max(0, answer*float64(s.sequences())-float64(r.Resume))*e.decodeCost())
+	return e.ledger.uncached(r, reuse) + e.answerCost(r, s.sequences())
 }
 
-// count tells what r's tenant has had by l, which starts.
-func (e *engine) count(r *Request, l *Lease) {
-	if e.shares == nil {
-		return
-	}
+// answerCost is the part of r's cost that its answer is, of so many sequences.
+func (e *engine) answerCost(r *Request, sequences int) int {
 	answer := e.rates.tokens(r.MaxNew)
 	if usual := e.rates.length.value(); usual > 0 {
 		answer = min(answer, usual)
 	}
-	cost := l.uncached + int(max(0, answer*float64(l.shape.sequences())-float64(r.Resume))*e.decodeCost())
-	e.shares.Started(r.Tenant, cost)
+	return int(max(0, answer*float64(sequences)-float64(r.Resume)) * e.decodeCost())
+}
+
+// count tells what r's tenant takes of the engine by l, which starts. A request that has paid before takes no more.
+func (e *engine) count(r *Request, l *Lease) {
+	if e.shares == nil || r.Paid {
+		return
+	}
+	l.counted = l.uncached + e.answerCost(r, l.shape.sequences())
+	e.shares.Started(r.Tenant, l.rank.Priority, l.counted)
 }
 
 // decodeCost is what one token of an answer costs: its part of a step among as many sequences as run now, in tokens of

@@ -22,6 +22,7 @@ type Lease struct {
 	waited    time.Duration
 	admitted  scheduler.Time
 	paid      int     // what its tenant was charged for it at the start
+	counted   int     // and by all gateways, see Shares
 	generated int     // tokens of all sequences, those of Request.Resume included
 	resumed   int     // Request.Resume
 	watcher   Watcher // told by the driver of the Model; may be nil

@@ -170,16 +170,31 @@ func pick[V any](d *slow.Dice, m map[int]V) int {
 func (w *gateWorld) act(d *slow.Dice) error {
 	w.now = w.now.Add(time.Millisecond)
 	w.naive.now = w.now.Sub(time.Unix(1, 0))
-	op := d.Roll(9)
+	op := d.Roll(10)
 	switch {
 	case op < 3:
 		return w.ask(d)
+	case op == 9:
+		w.elsewhere(string(rune('a'+d.Roll(3))), d.Roll(3), 8*d.Roll(8)-8)
 	case op == 3 && len(w.waiters) > 0:
 		w.giveUp(pick(d, w.waiters))
 	case len(w.tickets) > 0:
 		w.touch(d, op, pick(d, w.tickets))
 	}
 	return nil
+}
+
+// elsewhere has another gateway start something.
+func (w *gateWorld) elsewhere(tenant string, priority, cost int) {
+	w.gate.Elsewhere(tenant, priority, cost)
+	if len(w.naive.waiting) == 0 {
+		return
+	}
+	head := w.naive.head()
+	w.naive.shares.amends(priority, tenant, cost)
+	if w.naive.head() != head {
+		w.naive.settle()
+	}
 }
 
 // measured has the naive one go by what the Gate has measured.

@@ -35,7 +35,8 @@ type gateway struct {
 	doors    []door        // by host
 	prompt   []uint32      // of the request that is being routed
 
-	shares  *shares
+	clock   func() time.Time
+	shares  *peers.Shares // nil if it is not one of several
 	teller  *peers.Teller
 	roll    *peers.Roll
 	applies time.Duration // messages that come from then on at once
@@ -51,9 +52,9 @@ type door struct {
 }
 
 func newGateway(c *Config, number int, hasher kvpool.Hasher, clock func() time.Time) (*gateway, error) {
-	g := &gateway{name: fmt.Sprintf("gw-%d", number), number: number, fleet: fleet.New()}
+	g := &gateway{name: fmt.Sprintf("gw-%d", number), number: number, clock: clock, fleet: fleet.New()}
 	if c.Gateways > 1 && !c.Apart {
-		g.shares = &shares{clock: clock, had: peers.NewShares(), told: map[string]uint64{}}
+		g.shares = peers.NewShares()
 	}
 	g.teller, g.roll = peers.NewTeller(g.name, 1, lease), peers.NewRoll(g.name, 1)
 	x, err := runs.New(index.Config{})
@@ -90,6 +91,7 @@ func newGateway(c *Config, number int, hasher kvpool.Hasher, clock func() time.T
 func (g *gateway) open(c *Config, host index.HostID, x index.Indexer) error {
 	e := &c.Engines
 	name := fmt.Sprintf("engine-%d", host)
+	key := peers.Key("http://"+name, "", "")
 	member, err := g.fleet.Put(fleet.Spec{
 		Name: name, Specialist: specialist, URL: "http://" + name, Host: host, Blocks: e.Blocks,
 		BlockSize: e.BlockSize, MaxRunning: e.MaxRunning, HasEvents: true,
@@ -98,7 +100,7 @@ func (g *gateway) open(c *Config, host index.HostID, x index.Indexer) error {
 		return err
 	}
 	model, err := gate.NewModel(gate.Config{Blocks: e.Blocks, BlockSize: e.BlockSize, MaxRunning: e.MaxRunning,
-		MaxWaiting: maxWaiting, MaxWait: maxWait, Shares: g.sharing()}, origin)
+		MaxWaiting: maxWaiting, MaxWait: maxWait, Shares: g.sharing(key)}, origin)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func (g *gateway) open(c *Config, host index.HostID, x index.Indexer) error {
 	g.beliefs.Begin(host, approx.DefaultTTL, e.Blocks)
 	member.SampleFrom(func() fleet.Load { return loadOf(model, member.Reported()) })
 	member.QueueFrom(func() (int, bool) { return member.Reported().Waiting, model.Preempting() })
-	g.doors = append(g.doors, door{key: peers.Key("http://"+name, "", ""), member: member, model: model,
+	g.doors = append(g.doors, door{key: key, member: member, model: model,
 		waiting: map[*gate.Waiter]*life{}})
 	return nil
 }

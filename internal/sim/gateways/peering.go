@@ -5,6 +5,7 @@ import (
 
 	"octet/routing/fleet"
 	"octet/routing/peers"
+	"octet/routing/peers/peerspb"
 	"octet/scheduler/gate"
 )
 
@@ -32,7 +33,7 @@ func (r *run) look(g *gateway) {
 	g.ticks = false
 	now := r.clock()
 	g.roll.Expire(now)
-	message := g.teller.Tell(g.gather(), g.shares.news(), now)
+	message := g.teller.Tell(g.gather(), g.shares.Write(nil, len(r.gateways)-1), now)
 	r.apply(g)
 	if message != nil {
 		r.broadcast(g, message)
@@ -99,14 +100,25 @@ func (r *run) hear(g *gateway, message []byte) {
 		g.teller.Again()
 	}
 	if heard.Fresh {
-		for _, u := range heard.Body.GetUsed() {
-			g.shares.had.Add(u.GetTenant(), float64(u.GetStarted()), r.clock())
+		for _, m := range heard.Body.GetStarted() {
+			r.hearStart(g, m)
 		}
 	}
 	if r.now >= g.applies { // as app/peering does, or with its next look
 		r.apply(g)
 	} else {
 		r.touched(g)
+	}
+}
+
+// hearStart has a tenant pay for what another gateway has started.
+func (r *run) hearStart(g *gateway, m *peerspb.Started) {
+	engine, of, cost := g.shares.Hear(m, r.clock())
+	for host := range g.doors {
+		if d := &g.doors[host]; d.key == engine {
+			d.model.Elsewhere(of.Tenant, of.Priority, cost, r.now)
+			r.collect(g, host)
+		}
 	}
 }
 

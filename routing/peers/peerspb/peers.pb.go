@@ -53,6 +53,7 @@ type Message struct {
 	Question      *Question  `protobuf:"bytes,12,opt,name=question,proto3" json:"question,omitempty"`
 	Answer        *Answer    `protobuf:"bytes,13,opt,name=answer,proto3" json:"answer,omitempty"`
 	Used          []*Used    `protobuf:"bytes,14,rep,name=used,proto3" json:"used,omitempty"`
+	Started       []*Started `protobuf:"bytes,15,rep,name=started,proto3" json:"started,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -185,6 +186,13 @@ func (x *Message) GetUsed() []*Used {
 	return nil
 }
 
+func (x *Message) GetStarted() []*Started {
+	if x != nil {
+		return x.Started
+	}
+	return nil
+}
+
 // Work is what a gateway has at one replica and waiting for it. A Work of zeros says that there is nothing any more.
 type Work struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -206,7 +214,7 @@ type Work struct {
 	AnswerMs uint32 `protobuf:"varint,8,opt,name=answer_ms,json=answerMs,proto3" json:"answer_ms,omitempty"`
 	// xxh3 of the name of the tenant whose request is the next to start of those that wait; 0: not told.
 	Tenant uint64 `protobuf:"fixed64,9,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// What that tenant has had of all replicas at all gateways lately, over its weight: tokens. See the package.
+	// What that tenant has had of the replica at that priority, at all gateways, lately, over its weight: tokens. See the package.
 	Had           uint64 `protobuf:"varint,10,opt,name=had,proto3" json:"had,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -538,9 +546,7 @@ type Used struct {
 	Requests uint32                 `protobuf:"varint,2,opt,name=requests,proto3" json:"requests,omitempty"`
 	Tokens   int64                  `protobuf:"zigzag64,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	// Of its day and month.
-	Budget int64 `protobuf:"zigzag64,4,opt,name=budget,proto3" json:"budget,omitempty"`
-	// What its requests that were started have cost, in tokens of prompts.
-	Started       uint64 `protobuf:"varint,5,opt,name=started,proto3" json:"started,omitempty"`
+	Budget        int64 `protobuf:"zigzag64,4,opt,name=budget,proto3" json:"budget,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -603,9 +609,74 @@ func (x *Used) GetBudget() int64 {
 	return 0
 }
 
-func (x *Used) GetStarted() uint64 {
+// Started is what a tenant's requests of one priority that the sender started at a replica have cost since it told last, in tokens
+// of prompts. It may be negative: less was generated than had been thought.
+type Started struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in Work.
+	Replica uint64 `protobuf:"fixed64,1,opt,name=replica,proto3" json:"replica,omitempty"`
+	Tenant  string `protobuf:"bytes,2,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// As age had lifted it.
+	Priority      int32 `protobuf:"zigzag32,3,opt,name=priority,proto3" json:"priority,omitempty"`
+	Cost          int64 `protobuf:"zigzag64,4,opt,name=cost,proto3" json:"cost,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Started) Reset() {
+	*x = Started{}
+	mi := &file_routing_peers_peers_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Started) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Started) ProtoMessage() {}
+
+func (x *Started) ProtoReflect() protoreflect.Message {
+	mi := &file_routing_peers_peers_proto_msgTypes[5]
 	if x != nil {
-		return x.Started
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Started.ProtoReflect.Descriptor instead.
+func (*Started) Descriptor() ([]byte, []int) {
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Started) GetReplica() uint64 {
+	if x != nil {
+		return x.Replica
+	}
+	return 0
+}
+
+func (x *Started) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *Started) GetPriority() int32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *Started) GetCost() int64 {
+	if x != nil {
+		return x.Cost
 	}
 	return 0
 }
@@ -623,7 +694,7 @@ type Seat struct {
 
 func (x *Seat) Reset() {
 	*x = Seat{}
-	mi := &file_routing_peers_peers_proto_msgTypes[5]
+	mi := &file_routing_peers_peers_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +706,7 @@ func (x *Seat) String() string {
 func (*Seat) ProtoMessage() {}
 
 func (x *Seat) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[5]
+	mi := &file_routing_peers_peers_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,7 +719,7 @@ func (x *Seat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seat.ProtoReflect.Descriptor instead.
 func (*Seat) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{5}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Seat) GetConversation() uint64 {
@@ -689,7 +760,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_routing_peers_peers_proto_msgTypes[6]
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +772,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[6]
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +785,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{6}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Question) GetNumber() uint64 {
@@ -763,7 +834,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	mi := &file_routing_peers_peers_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -775,7 +846,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	mi := &file_routing_peers_peers_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -788,7 +859,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Key) GetTenant() string {
@@ -821,7 +892,7 @@ type Judgement struct {
 
 func (x *Judgement) Reset() {
 	*x = Judgement{}
-	mi := &file_routing_peers_peers_proto_msgTypes[8]
+	mi := &file_routing_peers_peers_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -833,7 +904,7 @@ func (x *Judgement) String() string {
 func (*Judgement) ProtoMessage() {}
 
 func (x *Judgement) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[8]
+	mi := &file_routing_peers_peers_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -846,7 +917,7 @@ func (x *Judgement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judgement.ProtoReflect.Descriptor instead.
 func (*Judgement) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{8}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Judgement) GetTenant() string {
@@ -902,7 +973,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_routing_peers_peers_proto_msgTypes[9]
+	mi := &file_routing_peers_peers_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +985,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[9]
+	mi := &file_routing_peers_peers_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +998,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{9}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Answer) GetNumber() uint64 {
@@ -976,7 +1047,7 @@ type Standing struct {
 
 func (x *Standing) Reset() {
 	*x = Standing{}
-	mi := &file_routing_peers_peers_proto_msgTypes[10]
+	mi := &file_routing_peers_peers_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -988,7 +1059,7 @@ func (x *Standing) String() string {
 func (*Standing) ProtoMessage() {}
 
 func (x *Standing) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[10]
+	mi := &file_routing_peers_peers_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1001,7 +1072,7 @@ func (x *Standing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Standing.ProtoReflect.Descriptor instead.
 func (*Standing) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{10}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Standing) GetOpen() bool {
@@ -1024,7 +1095,7 @@ type Judged struct {
 
 func (x *Judged) Reset() {
 	*x = Judged{}
-	mi := &file_routing_peers_peers_proto_msgTypes[11]
+	mi := &file_routing_peers_peers_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1036,7 +1107,7 @@ func (x *Judged) String() string {
 func (*Judged) ProtoMessage() {}
 
 func (x *Judged) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[11]
+	mi := &file_routing_peers_peers_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1049,7 +1120,7 @@ func (x *Judged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judged.ProtoReflect.Descriptor instead.
 func (*Judged) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{11}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Judged) GetCounted() bool {
@@ -1070,7 +1141,7 @@ var File_routing_peers_peers_proto protoreflect.FileDescriptor
 
 const file_routing_peers_peers_proto_rawDesc = "" +
 	"\n" +
-	"\x19routing/peers/peers.proto\x12\x0eoctet.peers.v1\"\xed\x03\n" +
+	"\x19routing/peers/peers.proto\x12\x0eoctet.peers.v1\"\xa0\x04\n" +
 	"\aMessage\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
@@ -1086,7 +1157,8 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\x05seats\x18\v \x03(\v2\x14.octet.peers.v1.SeatR\x05seats\x124\n" +
 	"\bquestion\x18\f \x01(\v2\x18.octet.peers.v1.QuestionR\bquestion\x12.\n" +
 	"\x06answer\x18\r \x01(\v2\x16.octet.peers.v1.AnswerR\x06answer\x12(\n" +
-	"\x04used\x18\x0e \x03(\v2\x14.octet.peers.v1.UsedR\x04used\"\xfd\x01\n" +
+	"\x04used\x18\x0e \x03(\v2\x14.octet.peers.v1.UsedR\x04used\x121\n" +
+	"\astarted\x18\x0f \x03(\v2\x17.octet.peers.v1.StartedR\astarted\"\xfd\x01\n" +
 	"\x04Work\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x18\n" +
 	"\arunning\x18\x02 \x01(\rR\arunning\x12\x18\n" +
@@ -1119,13 +1191,17 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\brevision\x18\x06 \x01(\tR\brevision\x12\x17\n" +
 	"\aof_kind\x18\a \x01(\bR\x06ofKind\x12\x1c\n" +
 	"\toverturns\x18\b \x01(\bR\toverturns\x12\x1b\n" +
-	"\tpassed_by\x18\t \x01(\tR\bpassedBy\"\x84\x01\n" +
+	"\tpassed_by\x18\t \x01(\tR\bpassedBy\"p\n" +
 	"\x04Used\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x1a\n" +
 	"\brequests\x18\x02 \x01(\rR\brequests\x12\x16\n" +
 	"\x06tokens\x18\x03 \x01(\x12R\x06tokens\x12\x16\n" +
-	"\x06budget\x18\x04 \x01(\x12R\x06budget\x12\x18\n" +
-	"\astarted\x18\x05 \x01(\x04R\astarted\"b\n" +
+	"\x06budget\x18\x04 \x01(\x12R\x06budgetJ\x04\b\x05\x10\x06\"k\n" +
+	"\aStarted\x12\x18\n" +
+	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x16\n" +
+	"\x06tenant\x18\x02 \x01(\tR\x06tenant\x12\x1a\n" +
+	"\bpriority\x18\x03 \x01(\x11R\bpriority\x12\x12\n" +
+	"\x04cost\x18\x04 \x01(\x12R\x04cost\"b\n" +
 	"\x04Seat\x12\"\n" +
 	"\fconversation\x18\x01 \x01(\x06R\fconversation\x12\x1e\n" +
 	"\n" +
@@ -1174,38 +1250,40 @@ func file_routing_peers_peers_proto_rawDescGZIP() []byte {
 	return file_routing_peers_peers_proto_rawDescData
 }
 
-var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_routing_peers_peers_proto_goTypes = []any{
 	(*Message)(nil),   // 0: octet.peers.v1.Message
 	(*Work)(nil),      // 1: octet.peers.v1.Work
 	(*Knob)(nil),      // 2: octet.peers.v1.Knob
 	(*Verdict)(nil),   // 3: octet.peers.v1.Verdict
 	(*Used)(nil),      // 4: octet.peers.v1.Used
-	(*Seat)(nil),      // 5: octet.peers.v1.Seat
-	(*Question)(nil),  // 6: octet.peers.v1.Question
-	(*Key)(nil),       // 7: octet.peers.v1.Key
-	(*Judgement)(nil), // 8: octet.peers.v1.Judgement
-	(*Answer)(nil),    // 9: octet.peers.v1.Answer
-	(*Standing)(nil),  // 10: octet.peers.v1.Standing
-	(*Judged)(nil),    // 11: octet.peers.v1.Judged
+	(*Started)(nil),   // 5: octet.peers.v1.Started
+	(*Seat)(nil),      // 6: octet.peers.v1.Seat
+	(*Question)(nil),  // 7: octet.peers.v1.Question
+	(*Key)(nil),       // 8: octet.peers.v1.Key
+	(*Judgement)(nil), // 9: octet.peers.v1.Judgement
+	(*Answer)(nil),    // 10: octet.peers.v1.Answer
+	(*Standing)(nil),  // 11: octet.peers.v1.Standing
+	(*Judged)(nil),    // 12: octet.peers.v1.Judged
 }
 var file_routing_peers_peers_proto_depIdxs = []int32{
 	1,  // 0: octet.peers.v1.Message.work:type_name -> octet.peers.v1.Work
 	2,  // 1: octet.peers.v1.Message.knobs:type_name -> octet.peers.v1.Knob
 	3,  // 2: octet.peers.v1.Message.verdicts:type_name -> octet.peers.v1.Verdict
-	5,  // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
-	6,  // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
-	9,  // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
+	6,  // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
+	7,  // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
+	10, // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
 	4,  // 6: octet.peers.v1.Message.used:type_name -> octet.peers.v1.Used
-	8,  // 7: octet.peers.v1.Question.judgement:type_name -> octet.peers.v1.Judgement
-	7,  // 8: octet.peers.v1.Question.key:type_name -> octet.peers.v1.Key
-	11, // 9: octet.peers.v1.Answer.judged:type_name -> octet.peers.v1.Judged
-	10, // 10: octet.peers.v1.Answer.standing:type_name -> octet.peers.v1.Standing
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	5,  // 7: octet.peers.v1.Message.started:type_name -> octet.peers.v1.Started
+	9,  // 8: octet.peers.v1.Question.judgement:type_name -> octet.peers.v1.Judgement
+	8,  // 9: octet.peers.v1.Question.key:type_name -> octet.peers.v1.Key
+	12, // 10: octet.peers.v1.Answer.judged:type_name -> octet.peers.v1.Judged
+	11, // 11: octet.peers.v1.Answer.standing:type_name -> octet.peers.v1.Standing
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_routing_peers_peers_proto_init() }
@@ -1219,7 +1297,7 @@ func file_routing_peers_peers_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_routing_peers_peers_proto_rawDesc), len(file_routing_peers_peers_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
