@@ -10,6 +10,7 @@ import (
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/peers"
+	"octet/routing/peers/peerspb"
 	"octet/scheduler/gate"
 )
 
@@ -53,8 +54,10 @@ func busy(b *testing.B, link peers.Link) (g *Group, change func(which func(i int
 			case began[i]:
 				began[i] = false
 				flights[i].Land()
+				g.Shares(list[i].Key).Started("a-tenant", 0, -100)
 			default:
 				began[i] = true
+				g.Shares(list[i].Key).Started("a-tenant", 0, 600)
 				flights[i] = list[i].Fleet.Route(fleet.Demand{Prompt: 1000, Uncached: 500})
 			}
 		}
@@ -84,6 +87,10 @@ func second(b *testing.B, change, of int) {
 	for i := range keys {
 		keys[i] = peers.Key(fmt.Sprintf("http://engine-%d", i), "", "")
 	}
+	started := new(peerspb.Message)
+	for _, key := range keys {
+		started.Started = append(started.Started, &peerspb.Started{Replica: key, Tenant: "a-tenant", Cost: 700})
+	}
 	now, turn, took := time.Now(), 0, time.Duration(0)
 	changes := func(i int) bool { return (i+turn)%of < change }
 	for b.Loop() {
@@ -92,13 +99,17 @@ func second(b *testing.B, change, of int) {
 			own(changes)
 			var told [][]byte
 			for i, t := range tellers {
+				var news *peerspb.Message
+				if look%int(startsEvery/Every) == i%int(startsEvery/Every) {
+					news = started
+				}
 				for r, key := range keys {
 					if changes(r + i) {
 						works[i][key] = peers.Work{Running: 1 + turn%2, Backlog: 500 * (1 + look%3),
 							Tokens: 1000 + look, Blocks: 70}
 					}
 				}
-				if m := t.Tell(works[i], nil, now); m != nil {
+				if m := t.Tell(works[i], news, now); m != nil {
 					told = append(told, m)
 				}
 			}

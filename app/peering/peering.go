@@ -130,7 +130,7 @@ func (g *Group) look(now time.Time) {
 	g.lapsed.add(len(gone), now)
 	changes := g.changes(now)
 	left := g.roll.Peers()
-	message := g.teller.Tell(work, g.shares.write(g.news.write(g.knobs.news(), now), left), now)
+	message := g.teller.Tell(work, g.shares.write(g.news.write(g.knobs.news(), now), left, now), now)
 	g.mu.Unlock()
 	for _, name := range gone {
 		g.cfg.Log.Warn("a gateway is gone: its lease is over, and what it had counts no more", "gateway", name,

@@ -16,6 +16,7 @@ type shares struct {
 
 	mu    sync.Mutex
 	known *peers.Shares
+	told  time.Time
 }
 
 func newShares(weight func(tenant string) int) *shares {
@@ -60,10 +61,18 @@ func (s *shares) hear(m *peerspb.Started, now time.Time) (replica uint64, of pee
 	return s.known.Hear(m, now)
 }
 
-// write is peers.Shares.Write.
-func (s *shares) write(m *peerspb.Message, others int) *peerspb.Message {
+// startsEvery is how often it is told what was started, at most: shares are of seconds, and a sum of many starts is as
+// cheap to tell as one.
+const startsEvery = 5 * Every
+
+// write is peers.Shares.Write, where it is due.
+func (s *shares) write(m *peerspb.Message, others int, now time.Time) *peerspb.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if now.Sub(s.told) < startsEvery {
+		return m
+	}
+	s.told = now
 	return s.known.Write(m, others)
 }
 

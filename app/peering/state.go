@@ -83,7 +83,8 @@ func (g *Group) Read() (peers int, away bool, c Counts) {
 
 // counts is under mu.
 func (g *Group) counts() Counts {
-	c := Counts{Sent: g.sent, Bytes: g.bytes, Failed: g.failed, Dropped: g.news.dropped + g.shares.dropped(), Unshared: g.unshared.Load()}
+	c := Counts{Sent: g.sent, Bytes: g.bytes, Failed: g.failed, Dropped: g.news.dropped + g.shares.dropped(),
+		Unshared: g.unshared.Load()}
 	c.Lost, c.Refused = g.roll.Counts()
 	return c
 }
