@@ -155,7 +155,7 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	if a.history, err = newHistory(a.Log, cfg); err != nil {
 		return err
 	}
-	if err = a.joinGroup(cfg); err != nil {
+	if err = a.joinGroup(cfg, hasher); err != nil {
 		return err
 	}
 	a.revisions = newRevisions(a.history)

@@ -12,6 +12,8 @@ import (
 	"octet/config"
 	"octet/gateway/receipt"
 	"octet/gateway/tenant"
+	"octet/kvpool"
+	"octet/routing/fleet"
 	"octet/routing/peers"
 	"octet/routing/peers/natslink"
 	"octet/routing/peers/redislink"
@@ -19,7 +21,7 @@ import (
 )
 
 // joinGroup makes this gateway one of several, if the configuration has any.
-func (a *App) joinGroup(cfg *config.Config) error {
+func (a *App) joinGroup(cfg *config.Config, hasher kvpool.Hasher) error {
 	if cfg.Gateways == nil {
 		return nil
 	}
@@ -36,10 +38,23 @@ func (a *App) joinGroup(cfg *config.Config) error {
 		Seated: func(conversation uint64, specialist string, tokens int) {
 			a.server.Conversations().Adopt(conversation, specialist, tokens)
 		},
+		Routed: a.routedElsewhere, Hashing: uint64(hasher.Root("gateways", "", "")),
 		Divided: func(parts int) { a.parts.Store(int32(parts)) },
 		Used:    func(name string, u tenant.Used) { a.server.Runtime().Tenants.Elsewhere(name, u, time.Now()) }})
 	a.history.told = a.group.Judged
 	return nil
+}
+
+// routedElsewhere notes which prompt another gateway has sent to a replica, unless the replica's events tell.
+func (a *App) routedElsewhere(r *fleet.Replica, chain []kvpool.BlockHash) {
+	host := r.Spec().Host
+	if r.Departed() || a.fabric.Beliefs().Heard(host) {
+		return
+	}
+	a.fabric.Beliefs().Routed(host, chain, time.Now())
+	if r.Departed() {
+		a.fabric.Guesses().Forget(host)
+	}
 }
 
 // sharesOf returns what tenants have had of a replica at all gateways; nil where this one is alone.

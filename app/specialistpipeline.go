@@ -93,6 +93,9 @@ func (p *specialistPipeline) Routed(v routing.View, r *ensemble.Replica, now tim
 		p.shared.beliefs.Owe(r.Host, chain, now)
 	}
 	p.shared.beliefs.Routed(r.Host, chain, now)
+	if p.shared.group != nil && !p.shared.beliefs.Heard(r.Host) {
+		p.shared.group.Routed(r.Host, chain, now)
+	}
 	if f := v.Facts(); p.scheme != nil && !plugins.Chunks.Get(v) && p.scheme.Knows(f.Adapter, f.Salt) {
 		p.shared.beliefs.Expect(r.Host, chain, now)
 	}

@@ -8,6 +8,7 @@ import (
 	"octet/adapters"
 	"octet/app/collectors"
 	"octet/app/fabric"
+	"octet/app/peering"
 	"octet/app/pipeline"
 	"octet/config"
 	"octet/engine/tokenizers"
@@ -28,6 +29,7 @@ type specialists struct {
 	index     index.Indexer
 	guesses   *approx.Index
 	beliefs   *belief.Beliefs
+	group     *peering.Group // nil if this gateway is alone
 	residency *adapters.Residency
 	keepers   *keepers
 	routes    *collectors.Routes
@@ -44,7 +46,7 @@ func newSpecialists(a *App, hasher kvpool.Hasher) *specialists {
 		started: time.Now(), hasher: hasher, index: a.fabric.Index(), guesses: a.fabric.Guesses(),
 		beliefs: a.fabric.Beliefs(), residency: a.replicas.residency, keepers: a.keepers, routes: a.series.routes,
 		sessions: plugins.NewSessions(0), context: a.identities.contextOf, books: a.history.booksOf,
-		scheme: a.fabric.Scheme,
+		scheme: a.fabric.Scheme, group: a.group,
 	}
 	s.pipelines.Store(&map[string]pipeline.Pipeline{})
 	return s

@@ -44,7 +44,8 @@ type Config struct {
 	// The bounds of /metrics.
 	Metrics Metrics `yaml:"metrics"`
 	// Seeds the keyed block hash; another value forgets every cached chain. 0 = drawn at the start, and kept by
-	// events.snapshot.file. Gateways that take over each other's snapshots set the same one.
+	// events.snapshot.file. Gateways that take over each other's snapshots, or are several before replicas without
+	// cache events, set the same one.
 	HashSeed uint64 `yaml:"hash_seed"`
 }
 

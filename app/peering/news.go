@@ -21,6 +21,8 @@ type news struct {
 	verdicts []verdict
 	seats    map[uint64]*peerspb.Seat // by conversation: the last one is told
 	used     map[string]tenant.Used
+	routed   []*peerspb.Routed
+	hashing  uint64 // see Config.Hashing
 	dropped  uint64
 }
 
@@ -29,13 +31,13 @@ type verdict struct {
 	slo.Given
 }
 
-func newNews() *news {
-	return &news{seats: map[uint64]*peerspb.Seat{}, used: map[string]tenant.Used{}}
+func newNews(hashing uint64) *news {
+	return &news{hashing: hashing, seats: map[uint64]*peerspb.Seat{}, used: map[string]tenant.Used{}}
 }
 
 // write adds the news to a message and forgets them; a nil message is made if there are any.
 func (n *news) write(m *peerspb.Message, now time.Time) *peerspb.Message {
-	if len(n.verdicts)+len(n.seats)+len(n.used) == 0 {
+	if len(n.verdicts)+len(n.seats)+len(n.used)+len(n.routed) == 0 {
 		return m
 	}
 	if m == nil {
@@ -53,7 +55,10 @@ func (n *news) write(m *peerspb.Message, now time.Time) *peerspb.Message {
 		m.Used = append(m.Used, &peerspb.Used{Tenant: name, Requests: uint32(u.Requests), Tokens: int64(u.Tokens),
 			Budget: int64(u.Budget)})
 	}
-	n.verdicts = nil
+	if len(n.routed) > 0 {
+		m.Routed, m.Hashing = n.routed, n.hashing
+	}
+	n.verdicts, n.routed = nil, nil
 	clear(n.seats)
 	clear(n.used)
 	return m
@@ -128,6 +133,7 @@ func (g *Group) hearNews(heard peers.Heard) {
 		g.cfg.Seated(s.GetConversation(), s.GetSpecialist(), int(s.GetTokens()))
 	}
 	g.hearStarts(m.GetStarted(), now)
+	g.hearRouted(heard)
 	for _, u := range m.GetUsed() {
 		g.cfg.Used(u.GetTenant(), tenant.Used{Requests: int(min(u.GetRequests(), mostUsed)),
 			Tokens: int(min(max(u.GetTokens(), -mostUsed), mostUsed)),

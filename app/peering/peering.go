@@ -11,9 +11,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/internal/contain"
+	"octet/kvpool"
+	"octet/routing/fleet"
 	"octet/routing/peers"
 	"octet/slo"
 )
@@ -45,6 +49,10 @@ type Config struct {
 	Judged func(specialist string, g slo.Given)
 	Seated func(conversation uint64, specialist string, tokens int)
 	Used   func(name string, u tenant.Used)
+	// Routed is told which prompt another gateway has sent to a replica; Hashing is what tells hashes of blocks that
+	// are comparable from others, 0 if there is none.
+	Routed  func(r *fleet.Replica, chain []kvpool.BlockHash)
+	Hashing uint64
 	// Divided is told into how many parts a rate is to be cut: when the store goes away, or is away at the start, as
 	// many as there were gateways, or Count if that is more; and 1 once it is back.
 	Divided func(parts int)
@@ -66,20 +74,24 @@ type Group struct {
 	knobs  *knobs
 	asked  *asked
 	news   *news
-	away   error     // why the store cannot be asked; nil while it can be
-	told   time.Time // when replicas were told last
-	joined time.Time // when the store could be asked first, or again
-	lapsed lapsed
-	sent   uint64
-	bytes  uint64
-	failed uint64
+	hashes *rate.Limiter // of what was routed, that are told
+	// lives of gateways whose hashes were found not to be comparable, by name
+	foreign map[string]uint64
+	away    error     // why the store cannot be asked; nil while it can be
+	told    time.Time // when replicas were told last
+	joined  time.Time // when the store could be asked first, or again
+	lapsed  lapsed
+	sent    uint64
+	bytes   uint64
+	failed  uint64
 }
 
 // New returns a Group of which this gateway is the only one so far. It takes part from Run on.
 func New(c Config) *Group {
 	life := rand.Uint64() | 1
 	g := &Group{cfg: c, life: life, joined: time.Now(), teller: peers.NewTeller(c.Name, life, c.Lease),
-		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), news: newNews(),
+		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), news: newNews(c.Hashing),
+		hashes: rate.NewLimiter(hashesPerSecond, hashesPerSecond),
 		shares: newShares(c.Weight)}
 	g.replicas.Store(new(replicas))
 	if c.Knobs != nil {

@@ -2,6 +2,7 @@ package peering
 
 import (
 	"octet/routing/fleet"
+	"octet/routing/index"
 	"octet/routing/peers"
 	"octet/scheduler/gate"
 )
@@ -23,11 +24,12 @@ func (r *Replica) tell(w peers.Work) {
 // replicas are those in force.
 type replicas struct {
 	list []Replica
-	at   map[uint64][]*Replica // by key: two specialists of one engine have one
+	at   map[uint64][]*Replica   // by key: two specialists of one engine have one
+	keys map[index.HostID]uint64 // by where the replica is held in the fleet
 }
 
 func newReplicas(list []Replica) *replicas {
-	served := &replicas{list: list, at: make(map[uint64][]*Replica, len(list))}
+	served := &replicas{list: list, at: make(map[uint64][]*Replica, len(list)), keys: hosts(list)}
 	for i := range list {
 		r := &list[i]
 		served.at[r.Key] = append(served.at[r.Key], r)

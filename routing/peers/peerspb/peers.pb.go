@@ -45,15 +45,18 @@ type Message struct {
 	// It leaves: it counts no more from now on.
 	Leaves bool `protobuf:"varint,6,opt,name=leaves,proto3" json:"leaves,omitempty"`
 	// What it holds: of all replicas if whole is set, and then any that is not named has nothing; else of those that changed.
-	Whole         bool       `protobuf:"varint,7,opt,name=whole,proto3" json:"whole,omitempty"`
-	Work          []*Work    `protobuf:"bytes,8,rep,name=work,proto3" json:"work,omitempty"`
-	Knobs         []*Knob    `protobuf:"bytes,9,rep,name=knobs,proto3" json:"knobs,omitempty"`
-	Verdicts      []*Verdict `protobuf:"bytes,10,rep,name=verdicts,proto3" json:"verdicts,omitempty"`
-	Seats         []*Seat    `protobuf:"bytes,11,rep,name=seats,proto3" json:"seats,omitempty"`
-	Question      *Question  `protobuf:"bytes,12,opt,name=question,proto3" json:"question,omitempty"`
-	Answer        *Answer    `protobuf:"bytes,13,opt,name=answer,proto3" json:"answer,omitempty"`
-	Used          []*Used    `protobuf:"bytes,14,rep,name=used,proto3" json:"used,omitempty"`
-	Started       []*Started `protobuf:"bytes,15,rep,name=started,proto3" json:"started,omitempty"`
+	Whole    bool       `protobuf:"varint,7,opt,name=whole,proto3" json:"whole,omitempty"`
+	Work     []*Work    `protobuf:"bytes,8,rep,name=work,proto3" json:"work,omitempty"`
+	Knobs    []*Knob    `protobuf:"bytes,9,rep,name=knobs,proto3" json:"knobs,omitempty"`
+	Verdicts []*Verdict `protobuf:"bytes,10,rep,name=verdicts,proto3" json:"verdicts,omitempty"`
+	Seats    []*Seat    `protobuf:"bytes,11,rep,name=seats,proto3" json:"seats,omitempty"`
+	Question *Question  `protobuf:"bytes,12,opt,name=question,proto3" json:"question,omitempty"`
+	Answer   *Answer    `protobuf:"bytes,13,opt,name=answer,proto3" json:"answer,omitempty"`
+	Used     []*Used    `protobuf:"bytes,14,rep,name=used,proto3" json:"used,omitempty"`
+	Started  []*Started `protobuf:"bytes,15,rep,name=started,proto3" json:"started,omitempty"`
+	Routed   []*Routed  `protobuf:"bytes,16,rep,name=routed,proto3" json:"routed,omitempty"`
+	// Of what the sender hashes blocks by: hashes of routed mean nothing under another one. 0: it tells of none.
+	Hashing       uint64 `protobuf:"fixed64,17,opt,name=hashing,proto3" json:"hashing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -191,6 +194,20 @@ func (x *Message) GetStarted() []*Started {
 		return x.Started
 	}
 	return nil
+}
+
+func (x *Message) GetRouted() []*Routed {
+	if x != nil {
+		return x.Routed
+	}
+	return nil
+}
+
+func (x *Message) GetHashing() uint64 {
+	if x != nil {
+		return x.Hashing
+	}
+	return 0
 }
 
 // Work is what a gateway has at one replica and waiting for it. A Work of zeros says that there is nothing any more.
@@ -681,6 +698,61 @@ func (x *Started) GetCost() int64 {
 	return 0
 }
 
+// Routed is a prompt that the sender sent to a replica of whose cache no events tell.
+type Routed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in Work.
+	Replica uint64 `protobuf:"fixed64,1,opt,name=replica,proto3" json:"replica,omitempty"`
+	// Of the prompt's blocks, from its first on.
+	Blocks        []uint64 `protobuf:"fixed64,2,rep,packed,name=blocks,proto3" json:"blocks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Routed) Reset() {
+	*x = Routed{}
+	mi := &file_routing_peers_peers_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Routed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Routed) ProtoMessage() {}
+
+func (x *Routed) ProtoReflect() protoreflect.Message {
+	mi := &file_routing_peers_peers_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Routed.ProtoReflect.Descriptor instead.
+func (*Routed) Descriptor() ([]byte, []int) {
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Routed) GetReplica() uint64 {
+	if x != nil {
+		return x.Replica
+	}
+	return 0
+}
+
+func (x *Routed) GetBlocks() []uint64 {
+	if x != nil {
+		return x.Blocks
+	}
+	return nil
+}
+
 // Seat is the specialist that a conversation is with.
 type Seat struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
@@ -694,7 +766,7 @@ type Seat struct {
 
 func (x *Seat) Reset() {
 	*x = Seat{}
-	mi := &file_routing_peers_peers_proto_msgTypes[6]
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +778,7 @@ func (x *Seat) String() string {
 func (*Seat) ProtoMessage() {}
 
 func (x *Seat) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[6]
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +791,7 @@ func (x *Seat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seat.ProtoReflect.Descriptor instead.
 func (*Seat) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{6}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Seat) GetConversation() uint64 {
@@ -760,7 +832,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	mi := &file_routing_peers_peers_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -772,7 +844,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	mi := &file_routing_peers_peers_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -785,7 +857,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Question) GetNumber() uint64 {
@@ -834,7 +906,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_routing_peers_peers_proto_msgTypes[8]
+	mi := &file_routing_peers_peers_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +918,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[8]
+	mi := &file_routing_peers_peers_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +931,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{8}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Key) GetTenant() string {
@@ -892,7 +964,7 @@ type Judgement struct {
 
 func (x *Judgement) Reset() {
 	*x = Judgement{}
-	mi := &file_routing_peers_peers_proto_msgTypes[9]
+	mi := &file_routing_peers_peers_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +976,7 @@ func (x *Judgement) String() string {
 func (*Judgement) ProtoMessage() {}
 
 func (x *Judgement) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[9]
+	mi := &file_routing_peers_peers_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +989,7 @@ func (x *Judgement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judgement.ProtoReflect.Descriptor instead.
 func (*Judgement) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{9}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Judgement) GetTenant() string {
@@ -973,7 +1045,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_routing_peers_peers_proto_msgTypes[10]
+	mi := &file_routing_peers_peers_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1057,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[10]
+	mi := &file_routing_peers_peers_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1070,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{10}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Answer) GetNumber() uint64 {
@@ -1047,7 +1119,7 @@ type Standing struct {
 
 func (x *Standing) Reset() {
 	*x = Standing{}
-	mi := &file_routing_peers_peers_proto_msgTypes[11]
+	mi := &file_routing_peers_peers_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1059,7 +1131,7 @@ func (x *Standing) String() string {
 func (*Standing) ProtoMessage() {}
 
 func (x *Standing) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[11]
+	mi := &file_routing_peers_peers_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1072,7 +1144,7 @@ func (x *Standing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Standing.ProtoReflect.Descriptor instead.
 func (*Standing) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{11}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Standing) GetOpen() bool {
@@ -1095,7 +1167,7 @@ type Judged struct {
 
 func (x *Judged) Reset() {
 	*x = Judged{}
-	mi := &file_routing_peers_peers_proto_msgTypes[12]
+	mi := &file_routing_peers_peers_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1107,7 +1179,7 @@ func (x *Judged) String() string {
 func (*Judged) ProtoMessage() {}
 
 func (x *Judged) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[12]
+	mi := &file_routing_peers_peers_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1120,7 +1192,7 @@ func (x *Judged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judged.ProtoReflect.Descriptor instead.
 func (*Judged) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{12}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Judged) GetCounted() bool {
@@ -1141,7 +1213,7 @@ var File_routing_peers_peers_proto protoreflect.FileDescriptor
 
 const file_routing_peers_peers_proto_rawDesc = "" +
 	"\n" +
-	"\x19routing/peers/peers.proto\x12\x0eoctet.peers.v1\"\xa0\x04\n" +
+	"\x19routing/peers/peers.proto\x12\x0eoctet.peers.v1\"\xea\x04\n" +
 	"\aMessage\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
@@ -1158,7 +1230,9 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\bquestion\x18\f \x01(\v2\x18.octet.peers.v1.QuestionR\bquestion\x12.\n" +
 	"\x06answer\x18\r \x01(\v2\x16.octet.peers.v1.AnswerR\x06answer\x12(\n" +
 	"\x04used\x18\x0e \x03(\v2\x14.octet.peers.v1.UsedR\x04used\x121\n" +
-	"\astarted\x18\x0f \x03(\v2\x17.octet.peers.v1.StartedR\astarted\"\xfd\x01\n" +
+	"\astarted\x18\x0f \x03(\v2\x17.octet.peers.v1.StartedR\astarted\x12.\n" +
+	"\x06routed\x18\x10 \x03(\v2\x16.octet.peers.v1.RoutedR\x06routed\x12\x18\n" +
+	"\ahashing\x18\x11 \x01(\x06R\ahashing\"\xfd\x01\n" +
 	"\x04Work\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x18\n" +
 	"\arunning\x18\x02 \x01(\rR\arunning\x12\x18\n" +
@@ -1201,7 +1275,10 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x16\n" +
 	"\x06tenant\x18\x02 \x01(\tR\x06tenant\x12\x1a\n" +
 	"\bpriority\x18\x03 \x01(\x11R\bpriority\x12\x12\n" +
-	"\x04cost\x18\x04 \x01(\x12R\x04cost\"b\n" +
+	"\x04cost\x18\x04 \x01(\x12R\x04cost\":\n" +
+	"\x06Routed\x12\x18\n" +
+	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x16\n" +
+	"\x06blocks\x18\x02 \x03(\x06R\x06blocks\"b\n" +
 	"\x04Seat\x12\"\n" +
 	"\fconversation\x18\x01 \x01(\x06R\fconversation\x12\x1e\n" +
 	"\n" +
@@ -1250,7 +1327,7 @@ func file_routing_peers_peers_proto_rawDescGZIP() []byte {
 	return file_routing_peers_peers_proto_rawDescData
 }
 
-var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_routing_peers_peers_proto_goTypes = []any{
 	(*Message)(nil),   // 0: octet.peers.v1.Message
 	(*Work)(nil),      // 1: octet.peers.v1.Work
@@ -1258,32 +1335,34 @@ var file_routing_peers_peers_proto_goTypes = []any{
 	(*Verdict)(nil),   // 3: octet.peers.v1.Verdict
 	(*Used)(nil),      // 4: octet.peers.v1.Used
 	(*Started)(nil),   // 5: octet.peers.v1.Started
-	(*Seat)(nil),      // 6: octet.peers.v1.Seat
-	(*Question)(nil),  // 7: octet.peers.v1.Question
-	(*Key)(nil),       // 8: octet.peers.v1.Key
-	(*Judgement)(nil), // 9: octet.peers.v1.Judgement
-	(*Answer)(nil),    // 10: octet.peers.v1.Answer
-	(*Standing)(nil),  // 11: octet.peers.v1.Standing
-	(*Judged)(nil),    // 12: octet.peers.v1.Judged
+	(*Routed)(nil),    // 6: octet.peers.v1.Routed
+	(*Seat)(nil),      // 7: octet.peers.v1.Seat
+	(*Question)(nil),  // 8: octet.peers.v1.Question
+	(*Key)(nil),       // 9: octet.peers.v1.Key
+	(*Judgement)(nil), // 10: octet.peers.v1.Judgement
+	(*Answer)(nil),    // 11: octet.peers.v1.Answer
+	(*Standing)(nil),  // 12: octet.peers.v1.Standing
+	(*Judged)(nil),    // 13: octet.peers.v1.Judged
 }
 var file_routing_peers_peers_proto_depIdxs = []int32{
 	1,  // 0: octet.peers.v1.Message.work:type_name -> octet.peers.v1.Work
 	2,  // 1: octet.peers.v1.Message.knobs:type_name -> octet.peers.v1.Knob
 	3,  // 2: octet.peers.v1.Message.verdicts:type_name -> octet.peers.v1.Verdict
-	6,  // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
-	7,  // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
-	10, // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
+	7,  // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
+	8,  // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
+	11, // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
 	4,  // 6: octet.peers.v1.Message.used:type_name -> octet.peers.v1.Used
 	5,  // 7: octet.peers.v1.Message.started:type_name -> octet.peers.v1.Started
-	9,  // 8: octet.peers.v1.Question.judgement:type_name -> octet.peers.v1.Judgement
-	8,  // 9: octet.peers.v1.Question.key:type_name -> octet.peers.v1.Key
-	12, // 10: octet.peers.v1.Answer.judged:type_name -> octet.peers.v1.Judged
-	11, // 11: octet.peers.v1.Answer.standing:type_name -> octet.peers.v1.Standing
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	6,  // 8: octet.peers.v1.Message.routed:type_name -> octet.peers.v1.Routed
+	10, // 9: octet.peers.v1.Question.judgement:type_name -> octet.peers.v1.Judgement
+	9,  // 10: octet.peers.v1.Question.key:type_name -> octet.peers.v1.Key
+	13, // 11: octet.peers.v1.Answer.judged:type_name -> octet.peers.v1.Judged
+	12, // 12: octet.peers.v1.Answer.standing:type_name -> octet.peers.v1.Standing
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_routing_peers_peers_proto_init() }
@@ -1297,7 +1376,7 @@ func file_routing_peers_peers_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_routing_peers_peers_proto_rawDesc), len(file_routing_peers_peers_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
