@@ -26,7 +26,7 @@ type Counts struct {
 	Failed  uint64 `json:"failed"`  // did not go
 	Lost    uint64 `json:"lost"`    // of others, that did not come
 	Refused uint64 `json:"refused"` // of others, that could not be read
-	Dropped uint64 `json:"dropped"` // verdicts, conversations, tenants and starts that were too many to be told
+	Dropped uint64 `json:"dropped"` // verdicts, conversations, tenants, starts and prompts that were too many
 	// Idempotency keys that were used here alone: the store could not be asked.
 	Unshared uint64 `json:"unshared_keys"`
 }

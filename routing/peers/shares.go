@@ -51,7 +51,7 @@ const sharesHalf = 10 * time.Second
 // of what one of these may cost.
 const (
 	mostShares = 4096
-	mostTold   = 4096
+	mostTold   = 1024
 	mostCost   = 1 << 30
 )
 

@@ -110,6 +110,9 @@ func (q *waiting) checkHead(e *engine, now scheduler.Time) error {
 // settleCost has l's tenant pay what l cost beyond what it paid at the start, or gives it back: answers end before all
 // that they asked for. What was generated elsewhere before cost this engine no more than its part of the prompt.
 func (q *waiting) settleCost(e *engine, l *Lease) {
+	if l.paid == 0 && l.counted == 0 {
+		return
+	}
 	cost := l.uncached + int(float64(l.generated-l.resumed)*e.decodeCost())
 	if l.paid > 0 && q.backlog.Len() > 0 {
 		q.backlog.Amend(l.rank.Priority, l.tenant, cost-l.paid)
