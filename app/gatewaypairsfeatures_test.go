@@ -205,15 +205,28 @@ func (s *side) queueByPriority() {
 	if !fair || !low.good() || !high.good() {
 		return
 	}
-	var r receipt.Receipt // its client may read its first token after the other's, which started behind it
-	s.there.Get(s.there.Admin+"/admin/receipts/"+high.head.Get("X-Receipt-Id"), &r)
-	if len(r.Attempts) == 0 {
+	_, lowBegan, found := s.began(s.here, low)
+	highBegan, _, known := s.began(s.there, high)
+	if !found || !known {
 		return
 	}
-	if began := r.Time.Add(time.Duration(r.Attempts[0].QueueMs * 1e6)); low.first.Before(began) {
-		s.t.Errorf("%s is answered before %s has its place, which is more urgent", low.id, high.id)
+	if lowBegan.Before(highBegan) {
+		s.t.Errorf("%s has its place before %s, which is more urgent", low.id, high.id)
 	}
 	s.show("priority")
+}
+
+// began returns between which times a request that was answered at its first attempt was given its place, as its
+// receipt has them: clients may read what came first after what came then. It returns false without a receipt.
+func (s *side) began(w *world, a *pairAnswer) (earliest, latest time.Time, ok bool) {
+	var r receipt.Receipt
+	w.Get(w.Admin+"/admin/receipts/"+a.head.Get("X-Receipt-Id"), &r)
+	if len(r.Attempts) != 1 {
+		return earliest, latest, false
+	}
+	ms := func(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
+	earliest = r.Time.Add(ms(r.Attempts[0].QueueMs))
+	return earliest, earliest.Add(ms(r.Result.TotalMs - r.Attempts[0].Ms)), true
 }
 
 func (s *side) repeatKey() {

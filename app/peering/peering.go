@@ -49,8 +49,8 @@ type Config struct {
 	Judged func(specialist string, g slo.Given)
 	Seated func(conversation uint64, specialist string, tokens int)
 	Used   func(name string, u tenant.Used)
-	// Routed is told which prompt another gateway has sent to a replica; Hashing is what tells hashes of blocks that
-	// are comparable from others, 0 if there is none.
+	// Routed is told which prompt another gateway has sent to a replica. Hashing is equal at gateways whose hashes of
+	// blocks are: a hash of something by their seed.
 	Routed  func(r *fleet.Replica, chain []kvpool.BlockHash)
 	Hashing uint64
 	// Divided is told into how many parts a rate is to be cut: when the store goes away, or is away at the start, as
@@ -91,7 +91,7 @@ func New(c Config) *Group {
 	life := rand.Uint64() | 1
 	g := &Group{cfg: c, life: life, joined: time.Now(), teller: peers.NewTeller(c.Name, life, c.Lease),
 		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), news: newNews(c.Hashing),
-		hashes: rate.NewLimiter(hashesPerSecond, hashesPerSecond),
+		hashes: rate.NewLimiter(hashesPerSecond, hashesPerSecond), foreign: map[string]uint64{},
 		shares: newShares(c.Weight)}
 	g.replicas.Store(new(replicas))
 	if c.Knobs != nil {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"octet/kvpool"
-	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/peers"
 	"octet/routing/peers/peerspb"
@@ -70,10 +69,7 @@ func (g *Group) isNew(heard peers.Heard) bool {
 	defer g.mu.Unlock()
 	life, known := g.foreign[heard.From]
 	if len(g.foreign) >= peers.MaxGateways && !known {
-		g.foreign = nil
-	}
-	if g.foreign == nil {
-		g.foreign = map[string]uint64{}
+		clear(g.foreign)
 	}
 	g.foreign[heard.From] = heard.Life
 	return life != heard.Life
@@ -83,9 +79,7 @@ func (g *Group) isNew(heard peers.Heard) bool {
 func hosts(list []Replica) map[index.HostID]uint64 {
 	keys := make(map[index.HostID]uint64, len(list))
 	for i := range list {
-		keys[hostOf(list[i].Fleet)] = list[i].Key
+		keys[list[i].Fleet.Spec().Host] = list[i].Key
 	}
 	return keys
 }
-
-func hostOf(r *fleet.Replica) index.HostID { return r.Spec().Host }
