@@ -64,9 +64,9 @@ func translateRequest(b *testing.B, door doors.Door, body []byte) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		spans, err := wire.NewSpans(body, 64)
+		tape, err := wire.NewTape(body, 64)
 		if err == nil {
-			chat, _, err = door.Chat(chat[:0], spans)
+			chat, _, err = door.Chat(chat[:0], tape)
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -24,10 +24,10 @@ import (
 // Door translates one surface to and from chat completions.
 type Door interface {
 	// Chat appends to dst the chat completion that body asks for. The error is a *wire.Error, in the door's own words.
-	Chat(dst []byte, body *wire.Spans) (chat []byte, answer Answer, err error)
+	Chat(dst []byte, body *wire.Tape) (chat []byte, answer Answer, err error)
 	// Param returns the path in the door's body of what stands at a path in the chat completion that it became. Without
 	// the body, which is nil then, a path within messages stays as it is.
-	Param(body *wire.Spans, chat string) string
+	Param(body *wire.Tape, chat string) string
 	// Served returns the surface, as engines may serve it.
 	Served() engine.Doors
 	// AppendError appends the body of an answer that is an error.

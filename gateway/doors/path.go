@@ -7,39 +7,19 @@ import (
 	"octet/gateway/wire"
 )
 
-// pathTo returns the path of the value that begins at an offset of a body.
-func pathTo(body *wire.Spans, at int) string {
+// pathTo returns the path of a value of a body, by its number.
+func pathTo(body *wire.Tape, value int) string {
 	var path []byte
-	for from := 0; from < at; {
-		c := body.Cursor(from, len(body.Text()))
-		kind := c.Peek()
-		if from+c.Offset() == at {
-			break // white space is ahead of the body
+	for at := 0; at != value; {
+		i := 0
+		items := body.Items(at)
+		for items.Next() && !body.Holds(items.Value, value) {
+			i++
 		}
-		c.Enter(kind)
-		for i := 0; ; i++ {
-			name, more := nextIn(&c, kind)
-			if !more {
-				return string(path)
-			}
-			begin, raw := c.Value()
-			if at >= from+begin+len(raw) {
-				continue
-			}
-			path = appendStep(path, name, i)
-			from += begin
-			break
-		}
+		path = appendStep(path, items.Name(), i)
+		at = items.Value
 	}
 	return string(path)
-}
-
-// nextIn moves to the next item of a container; name is nil in an array.
-func nextIn(c *wire.Cursor, kind byte) (name []byte, more bool) {
-	if kind == '{' {
-		return c.Key()
-	}
-	return nil, c.More()
 }
 
 func appendStep(path, name []byte, index int) []byte {

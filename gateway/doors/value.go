@@ -11,24 +11,20 @@ import (
 
 // Value is one value of a body that is known to be strict JSON, and where it stands. The zero Value is absent.
 type Value struct {
-	Raw  []byte      // as it stands, without white space around it; nil if it is absent or null
-	body *wire.Spans // of the body that it is a part of
-	at   int         // where it begins there; of an absent one, the object that lacks it
-	name string      // of an absent one
+	Raw  []byte     // as it stands, without white space around it; nil if it is absent or null
+	body *wire.Tape // of the body that it is a part of
+	at   int        // its number there; of an absent one, that of the object that lacks it
+	name string     // of an absent one
 }
 
 // Body returns the value of a whole body, which must be an object.
-func Body(body *wire.Spans) (Value, error) {
-	c := body.Cursor(0, len(body.Text()))
-	v := Value{body: body}
-	v.at, v.Raw = c.Value()
+func Body(body *wire.Tape) (Value, error) {
+	v := Value{Raw: body.Raw(0), body: body}
 	if v.Kind() != '{' {
 		return v, &wire.Error{Code: wire.CodeInvalidRequest, Message: "the body must be a JSON object"}
 	}
 	return v, nil
 }
-
-func (v *Value) cursor() wire.Cursor { return v.body.Cursor(v.at, v.at+len(v.Raw)) }
 
 // Kind returns the first byte of the value, which tells what it is; 0 if it is absent.
 func (v *Value) Kind() byte {
@@ -75,25 +71,28 @@ func (v *Value) Under(member string) *Value { return &Value{body: v.body, at: v.
 // longestName is how much of a name is told that a client has made up, in bytes.
 const longestName = 64
 
-// Members sets into[i] to the member of that name, for each of names. Any other member is refused.
+// Members sets into[i] to the member of that name, for each of names, which are 64 at most. Any other member is refused,
+// and into is of no use then.
 func (v *Value) Members(names []string, into []Value) error {
 	if v.Kind() != '{' {
 		return v.Invalid("must be an object")
 	}
-	for i, name := range names {
-		into[i] = Value{body: v.body, at: v.at, name: name}
-	}
-	c := v.cursor()
-	c.Enter('{')
-	for name, more := c.Key(); more; name, more = c.Key() {
+	var seen uint64
+	for items := v.body.Items(v.at); items.Next(); {
+		name, raw := items.Name(), v.body.Raw(items.Value)
 		i := slices.Index(names, string(name))
-		at, raw := c.Value()
 		switch {
 		case raw[0] == 'n':
 		case i < 0:
 			return v.Under(string(name[:min(len(name), longestName)])).Untranslatable()
 		default:
-			into[i] = Value{Raw: raw, body: v.body, at: v.at + at}
+			into[i] = Value{Raw: raw, body: v.body, at: items.Value}
+			seen |= 1 << i
+		}
+	}
+	for i, name := range names {
+		if seen>>i&1 == 0 {
+			into[i] = Value{body: v.body, at: v.at, name: name}
 		}
 	}
 	return nil
@@ -104,11 +103,9 @@ func (v *Value) Each(f func(element Value) error) error {
 	if v.Kind() != '[' {
 		return v.Invalid("must be an array")
 	}
-	c := v.cursor()
-	for c.Enter('['); c.More(); {
-		at, raw := c.Value()
-		element := Value{Raw: raw, body: v.body, at: v.at + at}
-		if raw[0] == 'n' {
+	for items := v.body.Items(v.at); items.Next(); {
+		element := Value{Raw: v.body.Raw(items.Value), body: v.body, at: items.Value}
+		if element.Raw[0] == 'n' {
 			return element.Invalid("must not be null")
 		}
 		if err := f(element); err != nil {
@@ -203,12 +200,9 @@ func (v *Value) Type() (Value, error) {
 	if v.Kind() != '{' {
 		return Value{}, v.Invalid("must be an object")
 	}
-	c := v.cursor()
-	c.Enter('{')
-	for name, more := c.Key(); more; name, more = c.Key() {
-		is := string(name) == "type"
-		if at, raw := c.Value(); is && raw[0] == '"' {
-			return Value{Raw: raw, body: v.body, at: v.at + at}, nil
+	for items := v.body.Items(v.at); items.Next(); {
+		if raw := v.body.Raw(items.Value); raw[0] == '"' && string(items.Name()) == "type" {
+			return Value{Raw: raw, body: v.body, at: items.Value}, nil
 		}
 	}
 	return *v.Under("type"), nil

@@ -36,11 +36,11 @@ func walk(v Value, path string, names []string, f func(v *Value, path string)) e
 
 func TestAValueKnowsItsPath(t *testing.T) {
 	const body = " {\"a\": [1, {\"b\" : [[], [\"x\", {}], {\"c\": {\"a\": 0}}]}, \"\"],\"b\":null, \"c\": true}\n"
-	spans, err := wire.NewSpans([]byte(body), 64)
+	tape, err := wire.NewTape([]byte(body), 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := Body(spans)
+	v, err := Body(tape)
 	if err != nil {
 		t.Fatal(err)
 	}

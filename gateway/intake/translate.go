@@ -18,7 +18,7 @@ func (q *Request) parseSent(kind wire.Kind) error {
 // translate makes the body of the request's door one of that kind, and parses it. What is refused of it is named by its
 // place in what the client sent.
 func (q *Request) translate(kind wire.Kind) error {
-	sent, err := wire.NewSpans(q.Bytes, BodyLimits(q.limits).Depth)
+	sent, err := wire.NewTape(q.Bytes, BodyLimits(q.limits).Depth)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (q *Request) translate(kind wire.Kind) error {
 	if int64(len(body)) > q.limits.BodyBytes {
 		return tooLarge(q.limits.BodyBytes)
 	}
-	if err := q.memory.take(q.Body, len(body), q.limits.QueueBytes); err != nil {
+	if err := q.memory.take(q.Body, len(body)+sent.Bytes(), q.limits.QueueBytes); err != nil {
 		return err
 	}
 	var bad *wire.Error
@@ -48,7 +48,7 @@ func (q *Request) AnswersTool() bool {
 }
 
 // Sent returns the body in the words of the door that the client came by; nil without a door.
-func (q *Request) Sent() *wire.Spans { return q.sent }
+func (q *Request) Sent() *wire.Tape { return q.sent }
 
 // CountedPrompt tells the door how long the prompt is, in tokens.
 func (q *Request) CountedPrompt(tokens int) {

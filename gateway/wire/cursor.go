@@ -24,9 +24,6 @@ type Cursor struct {
 	named  int     // where the last member name begins
 	hash   uint64  // hashOf the last member name
 	arena  []byte  // plain forms of escaped strings; cap >= len(b) once in use, so it never moves
-	notes  *Spans  // taken of long values; nil if none are
-	known  *Spans  // of a text that was read before; nil if there are none
-	base   int     // of b in that text
 	fault  fault
 }
 
@@ -57,12 +54,18 @@ func Check(b []byte, depth int) error { return check(b, depth, nil) }
 // keySets are used again by check, which lends them to nothing that outlives it.
 var keySets = sync.Pool{New: func() any { return new(keySet) }}
 
-func check(b []byte, depth int, notes *Spans) error {
+// check is Check, and puts the values of b on a tape, if there is one.
+func check(b []byte, depth int, tape *Tape) error {
 	keys := keySets.Get().(*keySet)
 	defer func() { keys.reset(); keySets.Put(keys) }()
-	c := Cursor{keys: keys, notes: notes}
+	c := Cursor{keys: keys}
 	c.start(b, depth)
-	c.Skip()
+	if tape == nil {
+		c.Skip()
+	} else {
+		tape.note(&c)
+		tape.names = c.arena
+	}
 	if c.End() {
 		return nil
 	}
@@ -168,19 +171,6 @@ func (c *Cursor) Skip() {
 }
 
 func (c *Cursor) skipContainer() {
-	if _, ok := c.jump(); ok {
-		return
-	}
-	if c.notes == nil {
-		c.skipItems()
-		return
-	}
-	i := c.notes.begin(c.i)
-	c.skipItems()
-	c.notes.finish(i, c.i)
-}
-
-func (c *Cursor) skipItems() {
 	if c.b[c.i] == '[' {
 		for c.Enter('['); c.More(); {
 			c.Skip()

@@ -35,11 +35,11 @@ func TestSpliceChangesNothingElse(t *testing.T) {
 		if got := string(bytes.Join(segments, nil)); err != nil || got != c.want {
 			t.Errorf("%s with %s gave %s (%v), want %s", c.body, c.edits, got, err, c.want)
 		}
-		spans, err := NewSpans([]byte(c.body), 64)
+		tape, err := NewTape([]byte(c.body), 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(bytes.Join(spans.Splice(c.edits, nil), nil)); got != c.want {
+		if got := string(bytes.Join(tape.Splice(c.edits, nil), nil)); got != c.want {
 			t.Errorf("%s, not parsed, with %s gave %s, want %s", c.body, c.edits, got, c.want)
 		}
 	}

@@ -47,9 +47,6 @@ func (c *Cursor) text() text {
 
 // longText reads the rest of a string of any kind, from its first byte on.
 func (c *Cursor) longText(start int) text {
-	if known, ok := c.jump(); ok {
-		return known
-	}
 	end, saw := c.body(start)
 	if end < 0 {
 		return text{}
@@ -60,11 +57,7 @@ func (c *Cursor) longText(start int) text {
 	}
 	c.i = end + 1
 	c.untidy = c.untidy || saw&sawLoose != 0
-	t := text{off: uint32(start), end: uint32(end), form: form(saw &^ sawHigh)}
-	if c.notes != nil {
-		c.notes.string(t)
-	}
-	return t
+	return text{off: uint32(start), end: uint32(end), form: form(saw &^ sawHigh)}
 }
 
 // Inside returns true if b can stand between the quotes of a string: as NewCursor reads them, UTF-8 and lone surrogates

@@ -7,9 +7,9 @@ import (
 
 // Translate returns the chat completion that a body asks for by a door, and what translates its answer.
 func Translate(door doors.Door, body string) ([]byte, doors.Answer, error) {
-	spans, err := wire.NewSpans([]byte(body), 64)
+	tape, err := wire.NewTape([]byte(body), 64)
 	if err != nil {
 		return nil, nil, err
 	}
-	return door.Chat(nil, spans)
+	return door.Chat(nil, tape)
 }

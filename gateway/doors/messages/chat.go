@@ -47,7 +47,7 @@ type chat struct {
 }
 
 // Chat implements doors.Door.
-func (d Door) Chat(dst []byte, body *wire.Spans) ([]byte, doors.Answer, error) {
+func (d Door) Chat(dst []byte, body *wire.Tape) ([]byte, doors.Answer, error) {
 	c, err := d.rewrite(dst, body)
 	if err != nil {
 		return nil, nil, err
@@ -149,7 +149,8 @@ func (c *chat) most(most *doors.Value) error {
 	}
 	n, err := most.Whole(1)
 	if err == nil {
-		c.Set("max_tokens", strconv.AppendInt(nil, int64(n), 10))
+		c.Member("max_tokens")
+		c.Out = strconv.AppendInt(c.Out, int64(n), 10)
 	}
 	return err
 }

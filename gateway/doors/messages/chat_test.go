@@ -209,7 +209,7 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 }
 
 func TestPathsOfAChatCompletionAreToldAsTheBodyHasThem(t *testing.T) {
-	in, err := wire.NewSpans([]byte(body(`"system":"s","messages":[{"role":"user","content":"a"},`+
+	in, err := wire.NewTape([]byte(body(`"system":"s","messages":[{"role":"user","content":"a"},`+
 		`{"role":"assistant","content":"b"},`+
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"},{"type":"text","text":"c"}]}]`)), 64)
 	if err != nil {

@@ -16,7 +16,7 @@ var params = map[string]string{
 }
 
 // Param implements doors.Door.
-func (d Door) Param(body *wire.Spans, chat string) string {
+func (d Door) Param(body *wire.Tape, chat string) string {
 	end := strings.IndexAny(chat, ".[")
 	if end < 0 {
 		end = len(chat)
@@ -39,7 +39,7 @@ func (d Door) Param(body *wire.Spans, chat string) string {
 }
 
 // rewrite returns what a body became, without its last brace.
-func (d Door) rewrite(dst []byte, body *wire.Spans) (chat, error) {
+func (d Door) rewrite(dst []byte, body *wire.Tape) (chat, error) {
 	c := chat{Draft: doors.Draft{Out: append(dst, '{')}, counts: d.Counts, at: -1}
 	v, err := doors.Body(body)
 	if err != nil {

@@ -3,6 +3,7 @@ package responses
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"octet/gateway/doors"
@@ -39,7 +40,8 @@ var (
 var prefix = [...]string{doors.Text: "msg_", doors.Thought: "rs_", doors.Use: "fc_"}
 
 // echoOf returns the members of a response that repeat its request, each with a comma in front.
-func echoOf(m *[members]doors.Value) (out []byte) {
+func echoOf(m *[members]doors.Value) []byte {
+	out := make([]byte, 0, framing+len(m[instructions].Raw)+len(m[tools].Raw)) // the others are short
 	for _, e := range [...]struct {
 		member    int
 		otherwise string
@@ -64,8 +66,12 @@ func (a *Answer) begin(k *doors.Chunk) {
 	a.id, a.model = append(a.id[:0], k.ID...), append(a.model[:0], k.Model...)
 }
 
+// framing is about what a response says beside what it repeats, in bytes.
+const framing = 768
+
 // response appends the response object.
 func (a *Answer) response(dst []byte, status string) []byte {
+	dst = slices.Grow(dst, len(a.echo)+len(a.items)+framing)
 	if dst = append(dst, `{"id":"`...); len(a.given) == 0 {
 		dst = append(dst, "resp_"...)
 	}

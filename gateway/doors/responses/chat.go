@@ -60,7 +60,7 @@ type chat struct {
 }
 
 // Chat implements doors.Door.
-func (Door) Chat(dst []byte, body *wire.Spans) ([]byte, doors.Answer, error) {
+func (Door) Chat(dst []byte, body *wire.Tape) ([]byte, doors.Answer, error) {
 	c, m, err := rewrite(dst, body)
 	if err != nil {
 		return nil, nil, err
@@ -69,7 +69,7 @@ func (Door) Chat(dst []byte, body *wire.Spans) ([]byte, doors.Answer, error) {
 }
 
 // rewrite returns what a body became, without its last brace, and its members.
-func rewrite(dst []byte, body *wire.Spans) (*chat, *[members]doors.Value, error) {
+func rewrite(dst []byte, body *wire.Tape) (*chat, *[members]doors.Value, error) {
 	c, m := &chat{Draft: doors.Draft{Out: append(dst, '{')}, at: -1}, new([members]doors.Value)
 	v, err := doors.Body(body)
 	if err != nil {

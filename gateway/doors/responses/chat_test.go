@@ -144,7 +144,7 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 			t.Errorf("%s: %v, not %s at %q", name, err, c.code, c.param)
 		}
 	}
-	in, err := wire.NewSpans([]byte(`{"instructions":"i","input":[{"role":"user","content":"a"},`+
+	in, err := wire.NewTape([]byte(`{"instructions":"i","input":[{"role":"user","content":"a"},`+
 		`{"type":"reasoning","summary":[]},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`), 64)
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ var params = map[string]string{"max_tokens": names[maxOutput], "reasoning_effort
 	"response_format": "text.format", "verbosity": "text.verbosity"}
 
 // Param implements doors.Door.
-func (Door) Param(body *wire.Spans, chat string) string {
+func (Door) Param(body *wire.Tape, chat string) string {
 	end := strings.IndexAny(chat, ".[")
 	if end < 0 {
 		end = len(chat)
