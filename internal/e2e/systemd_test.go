@@ -90,3 +90,34 @@ func health(data string, flags ...string) (string, error) {
 	said, err := exec.Command(binary, append([]string{"health", "--data", data}, flags...)...).CombinedOutput()
 	return string(said), err
 }
+
+// Under the unit's environment a gateway that its watchdog aborts, as one that panics, does not end with the exit code
+// upon which the unit is not started again; a fault of the configuration does.
+func TestAnAbortedGatewayIsStartedAgainByItsUnit(t *testing.T) {
+	unit, err := os.ReadFile(filepath.Join("..", "..", "deploy", "octet.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^Environment=(\w+)=(.*)$`).FindAllStringSubmatch(string(unit), -1) {
+		t.Setenv(m[1], m[2])
+	}
+	final := regexp.MustCompile(`(?m)^RestartPreventExitStatus=(\d+)$`).FindStringSubmatch(string(unit))[1]
+	path := filepath.Join(t.TempDir(), "octet.yaml")
+	if err := os.WriteFile(path, fmt.Appendf(nil, servedYAML, "http://127.0.0.1:1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gateway := start(t, "serve", "--config", path)
+	gateway.await(`data=(\S+)`)
+	if code := fmt.Sprint(gateway.stop(syscall.SIGABRT)); code == final {
+		t.Errorf("aborted, it exits with %s: the unit would stay down", code)
+	}
+	if !strings.Contains(gateway.output(), "goroutine 1 ") {
+		t.Error("the log does not say where it stood")
+	}
+	if err := os.WriteFile(path, []byte("specialists: 7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code := fmt.Sprint(start(t, "serve", "--config", path).code()); code != final {
+		t.Errorf("with a faulty configuration it exits with %s, not %s", code, final)
+	}
+}
