@@ -13,7 +13,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settle is how long a file must be left alone before it counts as changed: editors and ConfigMap swaps write in steps.
+// settle lies between two looks at a file that must find the same before it counts as changed: editors and ConfigMap
+// swaps write in steps. Looks alone tell that: events come of every file of the directory, a log that is written all
+// the time too.
 const settle = 100 * time.Millisecond
 
 // Watch is FileWatch.Run of a file that is watched from now on.
@@ -30,7 +32,8 @@ type FileWatch struct {
 	path    string
 	watcher *fsnotify.Watcher
 	target  string            // the directory that the file is really in; empty = the one of path
-	last    [sha256.Size]byte // of the content that was seen last
+	last    [sha256.Size]byte // of the content that was told of last
+	seen    [sha256.Size]byte // of the content at the last look
 }
 
 // OpenWatch watches the file at path from now on: a file that is read afterwards changes no more unseen. It watches
@@ -46,6 +49,7 @@ func OpenWatch(path string) (*FileWatch, error) {
 	f := &FileWatch{path: path, watcher: w}
 	f.follow()
 	f.last, _ = f.sum()
+	f.seen = f.last
 	return f, nil
 }
 
@@ -58,9 +62,9 @@ func (f *FileWatch) Run(ctx context.Context, onChange func()) error {
 }
 
 func (f *FileWatch) run(ctx context.Context, onChange func()) error {
-	quiet := time.NewTimer(settle)
-	defer quiet.Stop()
-	for {
+	look := time.NewTimer(settle)
+	defer look.Stop()
+	for due := true; ; {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -68,29 +72,42 @@ func (f *FileWatch) run(ctx context.Context, onChange func()) error {
 			if !open {
 				return fmt.Errorf("config: watching %s: the watcher is gone", f.path)
 			}
-			quiet.Reset(settle)
-		case err, open := <-f.watcher.Errors:
+		case err, open := <-f.watcher.Errors: // of events that were lost: anything may have changed
 			if !open || !errors.Is(err, fsnotify.ErrEventOverflow) {
 				return fmt.Errorf("config: watching %s: %w", f.path, err)
 			}
-			quiet.Reset(settle) // events were lost, so anything may have changed
-		case <-quiet.C:
-			if f.changed() {
+		case <-look.C:
+			changed, again := f.look()
+			if changed {
 				onChange()
 			}
+			if due = again; due {
+				look.Reset(settle)
+			}
+			continue
+		}
+		if !due {
+			due = true
+			look.Reset(settle)
 		}
 	}
 }
 
-// changed reads the file again and reports whether its content is new.
-func (f *FileWatch) changed() bool {
+// look reads the file again. changed says that its content is new and that the last look has found the same, again that
+// another look is to tell.
+func (f *FileWatch) look() (changed, again bool) {
 	f.follow()
 	sum, err := f.sum()
-	if err != nil || sum == f.last {
-		return false
+	if err != nil {
+		return false, false
+	}
+	settled := sum == f.seen
+	f.seen = sum
+	if sum == f.last || !settled {
+		return false, sum != f.last
 	}
 	f.last = sum
-	return true
+	return true, false
 }
 
 // follow watches the directory that a symbolic link at path leads to.

@@ -111,6 +111,33 @@ func TestAFileElsewhereIsToldOfThroughItsLink(t *testing.T) {
 	})
 }
 
+// Issue 23: a log that is written all the time beside the file does not keep a change from being told.
+func TestAFileInABusyFolderIsToldOf(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	t.Run("watch", func(t *testing.T) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "octet.yaml")
+		write(t, path, "a")
+		changes := watching(t, path)
+		log := time.NewTicker(settle / 10)
+		defer log.Stop()
+		over := time.After(time.Minute)
+		for i := 0; ; i++ {
+			if i%100 == 0 {
+				write(t, path, string(rune('b'+i/100)))
+			}
+			select {
+			case <-changes:
+				return
+			case <-log.C:
+				write(t, filepath.Join(dir, "octet.log"), string(rune(i)))
+			case <-over:
+				t.Fatal("no change was told")
+			}
+		}
+	})
+}
+
 func TestAFolderThatIsNotThereCannotBeWatched(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	if err := Watch(t.Context(), filepath.Join(t.TempDir(), "no", "octet.yaml"), func() {}); err == nil {
@@ -118,7 +145,7 @@ func TestAFolderThatIsNotThereCannotBeWatched(t *testing.T) {
 	}
 }
 
-// pause is longer than a file has to be left alone.
+// pause is longer than the two looks that a change takes.
 func pause() <-chan time.Time { return time.After(3 * settle) }
 
 // A file is read after its watch is open: what changes from then on is told of, also before Run.
