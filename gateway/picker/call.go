@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"sync"
@@ -62,18 +63,27 @@ func (p *Picker) newCall(
 // receive hands messages over until the call or the proxy's side of it ends. That the proxy closes its side before the
 // answer is whole says that the client has left.
 func (c *call) receive() {
-	defer c.cancel()
-	for {
+	for whole := false; ; {
 		m, err := c.stream.Recv()
 		if err != nil {
+			if !whole || !errors.Is(err, io.EOF) {
+				c.cancel()
+			}
 			return
 		}
 		select {
 		case c.in <- m:
+			whole = endsAnswer(m)
 		case <-c.ctx.Done():
 			return
 		}
 	}
+}
+
+// endsAnswer returns true for the last message of an engine's answer.
+func endsAnswer(m *extproc.ProcessingRequest) bool {
+	return m.GetResponseHeaders().GetEndOfStream() || m.GetResponseBody().GetEndOfStream() ||
+		m.GetResponseTrailers() != nil
 }
 
 // next returns the next message. The error is ctx's, or os.ErrDeadlineExceeded at until; zero means no limit.
