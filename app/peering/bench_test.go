@@ -54,6 +54,12 @@ func busy(b *testing.B, link peers.Link) (g *Group, change func(which func(i int
 			case began[i]:
 				began[i] = false
 				flights[i].Land()
+				ticket, err := list[i].Gate.Admit(b.Context(), gate.Request{ID: "a request", PromptTokens: 1000})
+				if err != nil {
+					b.Fatal(err)
+				}
+				ticket.FirstToken()
+				ticket.Release()
 				g.Shares(list[i].Key).Started("a-tenant", 0, -100)
 			default:
 				began[i] = true
@@ -90,6 +96,10 @@ func second(b *testing.B, change, of int) {
 	started := new(peerspb.Message)
 	for _, key := range keys {
 		started.Started = append(started.Started, &peerspb.Started{Replica: key, Tenant: "a-tenant", Cost: 700})
+		for range 2 { // as many as are told of a replica
+			started.Firsts = append(started.Firsts, &peerspb.First{Replica: key, Uncached: 500, Others: 4000,
+				TookUs: 300_000})
+		}
 	}
 	now, turn, took := time.Now(), 0, time.Duration(0)
 	changes := func(i int) bool { return (i+turn)%of < change }

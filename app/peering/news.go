@@ -22,6 +22,7 @@ type news struct {
 	seats    map[uint64]*peerspb.Seat // by conversation: the last one is told
 	used     map[string]tenant.Used
 	routed   []*peerspb.Routed
+	firsts   []*peerspb.First
 	hashing  uint64 // see Config.Hashing
 	dropped  uint64
 }
@@ -37,7 +38,7 @@ func newNews(hashing uint64) *news {
 
 // write adds the news to a message and forgets them; a nil message is made if there are any.
 func (n *news) write(m *peerspb.Message, now time.Time) *peerspb.Message {
-	if len(n.verdicts)+len(n.seats)+len(n.used)+len(n.routed) == 0 {
+	if len(n.verdicts)+len(n.seats)+len(n.used)+len(n.routed)+len(n.firsts) == 0 {
 		return m
 	}
 	if m == nil {
@@ -58,7 +59,8 @@ func (n *news) write(m *peerspb.Message, now time.Time) *peerspb.Message {
 	if len(n.routed) > 0 {
 		m.Routed, m.Hashing = n.routed, n.hashing
 	}
-	n.verdicts, n.routed = nil, nil
+	m.Firsts = n.firsts
+	n.verdicts, n.routed, n.firsts = nil, nil, nil
 	clear(n.seats)
 	clear(n.used)
 	return m
@@ -133,6 +135,7 @@ func (g *Group) hearNews(heard peers.Heard) {
 		g.cfg.Seated(s.GetConversation(), s.GetSpecialist(), int(s.GetTokens()))
 	}
 	g.hearStarts(m.GetStarted(), now)
+	g.hearFirsts(m.GetFirsts())
 	g.hearRouted(heard)
 	for _, u := range m.GetUsed() {
 		g.cfg.Used(u.GetTenant(), tenant.Used{Requests: int(min(u.GetRequests(), mostUsed)),

@@ -76,14 +76,15 @@ type Group struct {
 	news   *news
 	hashes *rate.Limiter // of what was routed, that are told
 	// lives of gateways whose hashes were found not to be comparable, by name
-	foreign map[string]uint64
-	away    error     // why the store cannot be asked; nil while it can be
-	told    time.Time // when replicas were told last
-	joined  time.Time // when the store could be asked first, or again
-	lapsed  lapsed
-	sent    uint64
-	bytes   uint64
-	failed  uint64
+	foreign  map[string]uint64
+	away     error     // why the store cannot be asked; nil while it can be
+	told     time.Time // when replicas were told last
+	measured time.Time // when it was told last how long first tokens took
+	joined   time.Time // when the store could be asked first, or again
+	lapsed   lapsed
+	sent     uint64
+	bytes    uint64
+	failed   uint64
 }
 
 // New returns a Group of which this gateway is the only one so far. It takes part from Run on.
@@ -136,12 +137,15 @@ func (g *Group) Run(ctx context.Context) {
 
 // look tells what has changed here, and forgets the gateways whose leases are over.
 func (g *Group) look(now time.Time) {
-	work := g.gather()
+	work, firsts := g.gather(), g.firsts(now)
 	g.mu.Lock()
 	gone := g.roll.Expire(now)
 	g.lapsed.add(len(gone), now)
 	changes := g.changes(now)
 	left := g.roll.Peers()
+	if left > 0 {
+		g.news.firsts = firsts
+	}
 	message := g.teller.Tell(work, g.shares.write(g.news.write(g.knobs.news(), now), left, now), now)
 	g.mu.Unlock()
 	for _, name := range gone {

@@ -11,7 +11,8 @@ type prefills struct {
 	ttft  ttftModel // its second cause is the tokens of prefills that were under way at the admission
 	wrong mean      // part by which estimates were wrong, either way
 
-	holds scheduler.Time // until when the measurements are held against a request
+	holds  scheduler.Time // until when the measurements are held against a request
+	firsts firsts         // for other gateways
 }
 
 // found is how a request found the engine when it was admitted.
@@ -67,11 +68,18 @@ func (p *prefills) outdated(now scheduler.Time) bool { return now >= p.holds }
 
 // observe measures the prefill of l, whose first token comes now.
 func (p *prefills) observe(l *Lease, now scheduler.Time) {
-	took, estimate := float64(now-l.admitted), float64(p.prefillTime(l))
-	if l.trial && took*contradicted < estimate {
-		*p, estimate = prefills{}, 0
+	f := First{Uncached: l.uncached, Others: l.others, Took: now - l.admitted, Trial: l.trial}
+	p.learn(&f, now)
+	p.firsts.add(f)
+}
+
+// learn takes a first token in that came now.
+func (p *prefills) learn(f *First, now scheduler.Time) {
+	took, estimate := float64(f.Took), float64(p.ttft.at(float64(f.Uncached), float64(f.Others)))
+	if f.Trial && took*contradicted < estimate {
+		p.ttft, p.wrong, estimate = ttftModel{}, mean{}, 0
 	}
 	judge(&p.wrong, estimate, took)
-	p.ttft.observe(float64(l.uncached), float64(l.others), took)
+	p.ttft.observe(float64(f.Uncached), float64(f.Others), took)
 	p.holds = now + evidence
 }

@@ -31,16 +31,17 @@ type Config struct {
 
 // Fixed figures of a gateway and its surroundings.
 const (
-	tellEvery  = 20 * time.Millisecond // app/peering.Every
-	lease      = 2 * time.Second       // gateways.lease
-	beatEvery  = 200 * time.Millisecond
-	weighEvery = 100 * time.Millisecond
-	scrape     = time.Second // scrape_interval
-	eventDelay = 5 * time.Millisecond
-	predictTTL = 10 * time.Second
-	attempts   = 3 // limits.max_attempts
-	maxWaiting = 256
-	maxWait    = 30 * time.Second // limits.max_queue_wait
+	tellEvery   = 20 * time.Millisecond  // app/peering.Every
+	lease       = 2 * time.Second        // gateways.lease
+	firstsEvery = 100 * time.Millisecond // app/peering.firstsEvery
+	beatEvery   = 200 * time.Millisecond
+	weighEvery  = 100 * time.Millisecond
+	scrape      = time.Second // scrape_interval
+	eventDelay  = 5 * time.Millisecond
+	predictTTL  = 10 * time.Second
+	attempts    = 3 // limits.max_attempts
+	maxWaiting  = 256
+	maxWait     = 30 * time.Second // limits.max_queue_wait
 
 	// the first part of a trace is played and not counted: gateways measure engines first
 	warm = 0.4

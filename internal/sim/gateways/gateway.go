@@ -41,6 +41,7 @@ type gateway struct {
 	roll    *peers.Roll
 	applies time.Duration // messages that come from then on at once
 	ticks   bool          // a look is due at the next tick
+	firsts  time.Duration // when it was told last how long first tokens took
 }
 
 // door is a gateway's side of one engine.

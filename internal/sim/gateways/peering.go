@@ -33,7 +33,8 @@ func (r *run) look(g *gateway) {
 	g.ticks = false
 	now := r.clock()
 	g.roll.Expire(now)
-	message := g.teller.Tell(g.gather(), g.shares.Write(nil, len(r.gateways)-1), now)
+	news := g.tellFirsts(g.shares.Write(nil, len(r.gateways)-1), r.now)
+	message := g.teller.Tell(g.gather(), news, now)
 	r.apply(g)
 	if message != nil {
 		r.broadcast(g, message)
@@ -102,6 +103,9 @@ func (r *run) hear(g *gateway, message []byte) {
 	if heard.Fresh {
 		for _, m := range heard.Body.GetStarted() {
 			r.hearStart(g, m)
+		}
+		for _, m := range heard.Body.GetFirsts() {
+			r.hearFirst(g, m)
 		}
 	}
 	if r.now >= g.applies { // as app/peering does, or with its next look

@@ -56,7 +56,8 @@ type Message struct {
 	Started  []*Started `protobuf:"bytes,15,rep,name=started,proto3" json:"started,omitempty"`
 	Routed   []*Routed  `protobuf:"bytes,16,rep,name=routed,proto3" json:"routed,omitempty"`
 	// Of what the sender hashes blocks by: hashes of routed mean nothing under another one. 0: it tells of none.
-	Hashing       uint64 `protobuf:"fixed64,17,opt,name=hashing,proto3" json:"hashing,omitempty"`
+	Hashing       uint64   `protobuf:"fixed64,17,opt,name=hashing,proto3" json:"hashing,omitempty"`
+	Firsts        []*First `protobuf:"bytes,18,rep,name=firsts,proto3" json:"firsts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -208,6 +209,13 @@ func (x *Message) GetHashing() uint64 {
 		return x.Hashing
 	}
 	return 0
+}
+
+func (x *Message) GetFirsts() []*First {
+	if x != nil {
+		return x.Firsts
+	}
+	return nil
 }
 
 // Work is what a gateway has at one replica and waiting for it. A Work of zeros says that there is nothing any more.
@@ -753,6 +761,89 @@ func (x *Routed) GetBlocks() []uint64 {
 	return nil
 }
 
+// First is how long a request of the sender's took from its start at a replica to its first token. Each is told once, and few of
+// many: one that is lost is one measurement less.
+type First struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in Work.
+	Replica uint64 `protobuf:"fixed64,1,opt,name=replica,proto3" json:"replica,omitempty"`
+	// Tokens of its prompt that were to be computed.
+	Uncached uint64 `protobuf:"varint,2,opt,name=uncached,proto3" json:"uncached,omitempty"`
+	// Tokens of other prompts that were, as it started.
+	Others uint64 `protobuf:"varint,3,opt,name=others,proto3" json:"others,omitempty"`
+	// Microseconds.
+	TookUs uint64 `protobuf:"varint,4,opt,name=took_us,json=tookUs,proto3" json:"took_us,omitempty"`
+	// Nothing had been measured for long, or it refused every request: it started as if nothing were known.
+	Trial         bool `protobuf:"varint,5,opt,name=trial,proto3" json:"trial,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *First) Reset() {
+	*x = First{}
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *First) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*First) ProtoMessage() {}
+
+func (x *First) ProtoReflect() protoreflect.Message {
+	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use First.ProtoReflect.Descriptor instead.
+func (*First) Descriptor() ([]byte, []int) {
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *First) GetReplica() uint64 {
+	if x != nil {
+		return x.Replica
+	}
+	return 0
+}
+
+func (x *First) GetUncached() uint64 {
+	if x != nil {
+		return x.Uncached
+	}
+	return 0
+}
+
+func (x *First) GetOthers() uint64 {
+	if x != nil {
+		return x.Others
+	}
+	return 0
+}
+
+func (x *First) GetTookUs() uint64 {
+	if x != nil {
+		return x.TookUs
+	}
+	return 0
+}
+
+func (x *First) GetTrial() bool {
+	if x != nil {
+		return x.Trial
+	}
+	return false
+}
+
 // Seat is the specialist that a conversation is with.
 type Seat struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
@@ -766,7 +857,7 @@ type Seat struct {
 
 func (x *Seat) Reset() {
 	*x = Seat{}
-	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	mi := &file_routing_peers_peers_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -778,7 +869,7 @@ func (x *Seat) String() string {
 func (*Seat) ProtoMessage() {}
 
 func (x *Seat) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[7]
+	mi := &file_routing_peers_peers_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -791,7 +882,7 @@ func (x *Seat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seat.ProtoReflect.Descriptor instead.
 func (*Seat) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{7}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Seat) GetConversation() uint64 {
@@ -832,7 +923,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_routing_peers_peers_proto_msgTypes[8]
+	mi := &file_routing_peers_peers_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +935,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[8]
+	mi := &file_routing_peers_peers_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +948,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{8}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Question) GetNumber() uint64 {
@@ -906,7 +997,7 @@ type Key struct {
 
 func (x *Key) Reset() {
 	*x = Key{}
-	mi := &file_routing_peers_peers_proto_msgTypes[9]
+	mi := &file_routing_peers_peers_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -918,7 +1009,7 @@ func (x *Key) String() string {
 func (*Key) ProtoMessage() {}
 
 func (x *Key) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[9]
+	mi := &file_routing_peers_peers_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -931,7 +1022,7 @@ func (x *Key) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Key.ProtoReflect.Descriptor instead.
 func (*Key) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{9}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Key) GetTenant() string {
@@ -964,7 +1055,7 @@ type Judgement struct {
 
 func (x *Judgement) Reset() {
 	*x = Judgement{}
-	mi := &file_routing_peers_peers_proto_msgTypes[10]
+	mi := &file_routing_peers_peers_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -976,7 +1067,7 @@ func (x *Judgement) String() string {
 func (*Judgement) ProtoMessage() {}
 
 func (x *Judgement) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[10]
+	mi := &file_routing_peers_peers_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -989,7 +1080,7 @@ func (x *Judgement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judgement.ProtoReflect.Descriptor instead.
 func (*Judgement) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{10}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Judgement) GetTenant() string {
@@ -1045,7 +1136,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_routing_peers_peers_proto_msgTypes[11]
+	mi := &file_routing_peers_peers_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1057,7 +1148,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[11]
+	mi := &file_routing_peers_peers_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1070,7 +1161,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{11}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Answer) GetNumber() uint64 {
@@ -1119,7 +1210,7 @@ type Standing struct {
 
 func (x *Standing) Reset() {
 	*x = Standing{}
-	mi := &file_routing_peers_peers_proto_msgTypes[12]
+	mi := &file_routing_peers_peers_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1131,7 +1222,7 @@ func (x *Standing) String() string {
 func (*Standing) ProtoMessage() {}
 
 func (x *Standing) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[12]
+	mi := &file_routing_peers_peers_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1144,7 +1235,7 @@ func (x *Standing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Standing.ProtoReflect.Descriptor instead.
 func (*Standing) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{12}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Standing) GetOpen() bool {
@@ -1167,7 +1258,7 @@ type Judged struct {
 
 func (x *Judged) Reset() {
 	*x = Judged{}
-	mi := &file_routing_peers_peers_proto_msgTypes[13]
+	mi := &file_routing_peers_peers_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1179,7 +1270,7 @@ func (x *Judged) String() string {
 func (*Judged) ProtoMessage() {}
 
 func (x *Judged) ProtoReflect() protoreflect.Message {
-	mi := &file_routing_peers_peers_proto_msgTypes[13]
+	mi := &file_routing_peers_peers_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1192,7 +1283,7 @@ func (x *Judged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Judged.ProtoReflect.Descriptor instead.
 func (*Judged) Descriptor() ([]byte, []int) {
-	return file_routing_peers_peers_proto_rawDescGZIP(), []int{13}
+	return file_routing_peers_peers_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Judged) GetCounted() bool {
@@ -1213,7 +1304,7 @@ var File_routing_peers_peers_proto protoreflect.FileDescriptor
 
 const file_routing_peers_peers_proto_rawDesc = "" +
 	"\n" +
-	"\x19routing/peers/peers.proto\x12\x0eoctet.peers.v1\"\xea\x04\n" +
+	"\x19routing/peers/peers.proto\x12\x0eoctet.peers.v1\"\x99\x05\n" +
 	"\aMessage\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
@@ -1232,7 +1323,8 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\x04used\x18\x0e \x03(\v2\x14.octet.peers.v1.UsedR\x04used\x121\n" +
 	"\astarted\x18\x0f \x03(\v2\x17.octet.peers.v1.StartedR\astarted\x12.\n" +
 	"\x06routed\x18\x10 \x03(\v2\x16.octet.peers.v1.RoutedR\x06routed\x12\x18\n" +
-	"\ahashing\x18\x11 \x01(\x06R\ahashing\"\xfd\x01\n" +
+	"\ahashing\x18\x11 \x01(\x06R\ahashing\x12-\n" +
+	"\x06firsts\x18\x12 \x03(\v2\x15.octet.peers.v1.FirstR\x06firsts\"\xfd\x01\n" +
 	"\x04Work\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x18\n" +
 	"\arunning\x18\x02 \x01(\rR\arunning\x12\x18\n" +
@@ -1278,7 +1370,13 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\x04cost\x18\x04 \x01(\x12R\x04cost\":\n" +
 	"\x06Routed\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x16\n" +
-	"\x06blocks\x18\x02 \x03(\x06R\x06blocks\"b\n" +
+	"\x06blocks\x18\x02 \x03(\x06R\x06blocks\"\x84\x01\n" +
+	"\x05First\x12\x18\n" +
+	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x1a\n" +
+	"\buncached\x18\x02 \x01(\x04R\buncached\x12\x16\n" +
+	"\x06others\x18\x03 \x01(\x04R\x06others\x12\x17\n" +
+	"\atook_us\x18\x04 \x01(\x04R\x06tookUs\x12\x14\n" +
+	"\x05trial\x18\x05 \x01(\bR\x05trial\"b\n" +
 	"\x04Seat\x12\"\n" +
 	"\fconversation\x18\x01 \x01(\x06R\fconversation\x12\x1e\n" +
 	"\n" +
@@ -1327,7 +1425,7 @@ func file_routing_peers_peers_proto_rawDescGZIP() []byte {
 	return file_routing_peers_peers_proto_rawDescData
 }
 
-var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_routing_peers_peers_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_routing_peers_peers_proto_goTypes = []any{
 	(*Message)(nil),   // 0: octet.peers.v1.Message
 	(*Work)(nil),      // 1: octet.peers.v1.Work
@@ -1336,33 +1434,35 @@ var file_routing_peers_peers_proto_goTypes = []any{
 	(*Used)(nil),      // 4: octet.peers.v1.Used
 	(*Started)(nil),   // 5: octet.peers.v1.Started
 	(*Routed)(nil),    // 6: octet.peers.v1.Routed
-	(*Seat)(nil),      // 7: octet.peers.v1.Seat
-	(*Question)(nil),  // 8: octet.peers.v1.Question
-	(*Key)(nil),       // 9: octet.peers.v1.Key
-	(*Judgement)(nil), // 10: octet.peers.v1.Judgement
-	(*Answer)(nil),    // 11: octet.peers.v1.Answer
-	(*Standing)(nil),  // 12: octet.peers.v1.Standing
-	(*Judged)(nil),    // 13: octet.peers.v1.Judged
+	(*First)(nil),     // 7: octet.peers.v1.First
+	(*Seat)(nil),      // 8: octet.peers.v1.Seat
+	(*Question)(nil),  // 9: octet.peers.v1.Question
+	(*Key)(nil),       // 10: octet.peers.v1.Key
+	(*Judgement)(nil), // 11: octet.peers.v1.Judgement
+	(*Answer)(nil),    // 12: octet.peers.v1.Answer
+	(*Standing)(nil),  // 13: octet.peers.v1.Standing
+	(*Judged)(nil),    // 14: octet.peers.v1.Judged
 }
 var file_routing_peers_peers_proto_depIdxs = []int32{
 	1,  // 0: octet.peers.v1.Message.work:type_name -> octet.peers.v1.Work
 	2,  // 1: octet.peers.v1.Message.knobs:type_name -> octet.peers.v1.Knob
 	3,  // 2: octet.peers.v1.Message.verdicts:type_name -> octet.peers.v1.Verdict
-	7,  // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
-	8,  // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
-	11, // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
+	8,  // 3: octet.peers.v1.Message.seats:type_name -> octet.peers.v1.Seat
+	9,  // 4: octet.peers.v1.Message.question:type_name -> octet.peers.v1.Question
+	12, // 5: octet.peers.v1.Message.answer:type_name -> octet.peers.v1.Answer
 	4,  // 6: octet.peers.v1.Message.used:type_name -> octet.peers.v1.Used
 	5,  // 7: octet.peers.v1.Message.started:type_name -> octet.peers.v1.Started
 	6,  // 8: octet.peers.v1.Message.routed:type_name -> octet.peers.v1.Routed
-	10, // 9: octet.peers.v1.Question.judgement:type_name -> octet.peers.v1.Judgement
-	9,  // 10: octet.peers.v1.Question.key:type_name -> octet.peers.v1.Key
-	13, // 11: octet.peers.v1.Answer.judged:type_name -> octet.peers.v1.Judged
-	12, // 12: octet.peers.v1.Answer.standing:type_name -> octet.peers.v1.Standing
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	7,  // 9: octet.peers.v1.Message.firsts:type_name -> octet.peers.v1.First
+	11, // 10: octet.peers.v1.Question.judgement:type_name -> octet.peers.v1.Judgement
+	10, // 11: octet.peers.v1.Question.key:type_name -> octet.peers.v1.Key
+	14, // 12: octet.peers.v1.Answer.judged:type_name -> octet.peers.v1.Judged
+	13, // 13: octet.peers.v1.Answer.standing:type_name -> octet.peers.v1.Standing
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_routing_peers_peers_proto_init() }
@@ -1376,7 +1476,7 @@ func file_routing_peers_peers_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_routing_peers_peers_proto_rawDesc), len(file_routing_peers_peers_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

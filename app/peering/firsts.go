@@ -1,0 +1,54 @@
+package peering
+
+import (
+	"time"
+
+	"octet/routing/peers/peerspb"
+	"octet/scheduler/gate"
+)
+
+// firstsEvery is how often it is told how long first tokens took, at most.
+const firstsEvery = startsEvery
+
+// Bounds of what is heard of one first token.
+const (
+	mostTokens   = 1 << 30
+	longestFirst = time.Hour
+)
+
+// firsts returns how long first tokens took here since the last call, where telling them is due: the latest of each
+// replica. By these each gateway knows engines as well as if all requests had come in there.
+func (g *Group) firsts(now time.Time) (told []*peerspb.First) {
+	g.mu.Lock()
+	due := now.Sub(g.measured) >= firstsEvery
+	if due {
+		g.measured = now
+	}
+	g.mu.Unlock()
+	if !due {
+		return nil
+	}
+	served, list := g.replicas.Load(), []gate.First(nil)
+	for i := range served.list {
+		r := &served.list[i]
+		list = r.Gate.Firsts(list[:0])
+		for _, f := range list {
+			told = append(told, &peerspb.First{Replica: r.Key, Uncached: uint64(max(f.Uncached, 0)),
+				Others: uint64(max(f.Others, 0)), TookUs: uint64(max(f.Took, 0).Microseconds()), Trial: f.Trial})
+		}
+	}
+	return told
+}
+
+// hearFirsts counts what another gateway has measured of replicas.
+func (g *Group) hearFirsts(told []*peerspb.First) {
+	served := g.replicas.Load()
+	for _, m := range told {
+		f := gate.First{Uncached: int(min(m.GetUncached(), mostTokens)), Others: int(min(m.GetOthers(), mostTokens)),
+			Took:  time.Duration(min(m.GetTookUs(), uint64(longestFirst.Microseconds()))) * time.Microsecond,
+			Trial: m.GetTrial()}
+		for _, r := range served.at[m.GetReplica()] {
+			r.Gate.FirstElsewhere(f)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package peering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"octet/routing/fleet"
+	"octet/routing/peers"
+	"octet/routing/peers/peerspb"
+	"octet/scheduler"
+	"octet/scheduler/gate"
+)
+
+// promised is what a Gate says to a prompt that is to have its first token within a time.
+func promised(g *gate.Gate, within time.Duration) error {
+	t, err := g.Admit(context.Background(), gate.Request{PromptTokens: 100, TTFTDeadline: time.Now().Add(within)})
+	if err == nil {
+		t.Release()
+	}
+	return err
+}
+
+// A gateway at which no request came in refuses what would be late by what another one has measured.
+func TestDeadlinesAreRefusedByWhatOtherGatewaysMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		h, key := &hub{links: map[string]*hubLink{}, keys: map[string]peers.Held{}}, peers.Key("http://one", "", "")
+		gates := make([]*gate.Gate, 3)
+		for i := range gates {
+			member, err := fleet.New().Put(fleet.Spec{Name: "one", Specialist: "debug", URL: "http://one"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprint("gw-", i)
+			g := New(Config{Name: name, Lease: 2 * time.Second, Link: late{h.link(name), 50 * time.Millisecond},
+				Log: slog.New(slog.DiscardHandler)})
+			if gates[i], err = gate.New(gate.Config{MaxRunning: 8, Now: time.Now}); err != nil {
+				t.Fatal(err)
+			}
+			g.Serve([]Replica{{Key: key, Fleet: member, Gate: gates[i]}})
+			running.Go(func() { g.Run(ctx) })
+		}
+		time.Sleep(time.Second) // in a bubble: they know each other
+		for i := range 20 {
+			ticket, err := gates[i%2].Admit(ctx, gate.Request{PromptTokens: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(500 * time.Millisecond) // in a bubble
+			ticket.FirstToken()
+			ticket.Release()
+		}
+		time.Sleep(time.Second) // in a bubble
+		for i, g := range gates {
+			if err := promised(g, 450*time.Millisecond); !errors.Is(err, scheduler.ErrDeadline) {
+				t.Errorf("gateway %d promises in 450 ms what takes 500: %v", i, err)
+			}
+			if err := promised(g, 600*time.Millisecond); err != nil {
+				t.Errorf("gateway %d: %v", i, err)
+			}
+		}
+		end()
+		running.Wait()
+	})
+}
+
+// First tokens that were measured here are told where there is another gateway, once, every 100 ms at most.
+func TestFirstTokensAreToldNowAndThen(t *testing.T) {
+	g, r := oneReplica(t)
+	measure := func() {
+		ticket, err := r.Gate.Admit(t.Context(), gate.Request{PromptTokens: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticket.FirstToken()
+		ticket.Release()
+	}
+	now := time.Now()
+	g.look(now)
+	for _, step := range []struct {
+		after    time.Duration
+		measured int
+		told     int
+	}{{firstsEvery, 0, 0}, {Every, 1, 0}, {firstsEvery - Every, 0, 1}, {firstsEvery, 0, 0}, {firstsEvery, 1, 1}} {
+		for range step.measured {
+			measure()
+		}
+		now = now.Add(step.after)
+		told := g.firsts(now)
+		if len(told) != step.told {
+			t.Fatalf("%d are told, want %+v", len(told), step)
+		}
+		if len(told) > 0 && (told[0].GetReplica() != r.Key || told[0].GetUncached() != 100) {
+			t.Errorf("%v is told", told)
+		}
+	}
+	measure() // for none
+	g.look(now.Add(firstsEvery))
+	if g.news.firsts != nil {
+		t.Error("what was measured is kept although there is no other gateway")
+	}
+}
+
+// A first token that comes twice counts once; of a replica that is not served here, and of a size that cannot be, none
+// does any harm.
+func TestFirstTokensAreHeardOnce(t *testing.T) {
+	g, r := oneReplica(t)
+	other, now := peers.NewTeller("other", 1, time.Second), time.Now()
+	hear := func(f *peerspb.First, times int) {
+		m := other.Tell(nil, &peerspb.Message{Firsts: []*peerspb.First{f}}, now)
+		for range times {
+			g.hear(m, now)
+		}
+	}
+	hear(&peerspb.First{Replica: r.Key, Uncached: 100, TookUs: 1e7}, 9)
+	if err := promised(r.Gate, time.Second); err != nil {
+		t.Errorf("one alone makes a rate known: %v", err)
+	}
+	for range 9 {
+		hear(&peerspb.First{Replica: r.Key + 1, Uncached: 100, TookUs: 1e7}, 1)
+	}
+	if err := promised(r.Gate, time.Second); err != nil {
+		t.Errorf("another replica's count: %v", err)
+	}
+	for range 9 {
+		hear(&peerspb.First{Replica: r.Key, Uncached: 100, TookUs: 1e7}, 1)
+	}
+	if err := promised(r.Gate, time.Second); !errors.Is(err, scheduler.ErrDeadline) {
+		t.Errorf("10 s are promised within 1: %v", err)
+	}
+	hear(&peerspb.First{Replica: r.Key, Uncached: math.MaxUint64, Others: math.MaxUint64, TookUs: math.MaxUint64}, 1)
+	if err := promised(r.Gate, time.Hour); err != nil && !errors.Is(err, scheduler.ErrDeadline) {
+		t.Error(err)
+	}
+	if err := r.Gate.Check(); err != nil {
+		t.Error(err)
+	}
+}
