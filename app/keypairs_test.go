@@ -93,7 +93,9 @@ var keySurfaces = []struct {
 	again int // continuations
 }{
 	{name: "a stream", goOn: func(*keyPair) {},
-		begin: func(p *keyPair) { p.begin("debug-0", `{"kind":"slow","times":1}`, continuable["/v1/chat/completions"]) }},
+		begin: func(p *keyPair) {
+			p.begin("debug-0", `{"kind":"slow","times":1}`, continuable["/v1/chat/completions"])
+		}},
 	{name: "a stream whose engine dies", again: 1,
 		goOn: func(p *keyPair) {
 			p.Engines["debug-0"].Kill()
@@ -104,7 +106,10 @@ var keySurfaces = []struct {
 				continuable["/v1/chat/completions"])
 		}},
 	{name: "a shadow", goOn: func(p *keyPair) {
-		eventually(p.t, "the copy is compared", func() bool { ex, _, _ := recordsOf(p.t, p.copies); return len(ex) > 0 })
+		eventually(p.t, "the copy is compared", func() bool {
+			compared, _, _ := recordsOf(p.t, p.copies)
+			return len(compared) > 0
+		})
 	}, begin: func(p *keyPair) {
 		doubting(p.t, p.App)
 		p.begin("systems-0", `{"kind":"slow","times":1}`, asking("unsure 0.80", true), "X-Intent", "review")

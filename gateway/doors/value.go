@@ -71,8 +71,8 @@ func (v *Value) Under(member string) *Value { return &Value{body: v.body, at: v.
 // longestName is how much of a name is told that a client has made up, in bytes.
 const longestName = 64
 
-// Members sets into[i] to the member of that name, for each of names, which are 64 at most. Any other member is refused,
-// and into is of no use then.
+// Members sets into[i] to the member of that name, for each of names, which are 64 at most. Any other member is
+// refused, and into is of no use then.
 func (v *Value) Members(names []string, into []Value) error {
 	if v.Kind() != '{' {
 		return v.Invalid("must be an object")
