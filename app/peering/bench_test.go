@@ -93,13 +93,11 @@ func second(b *testing.B, change, of int) {
 	for i := range keys {
 		keys[i] = peers.Key(fmt.Sprintf("http://engine-%d", i), "", "")
 	}
-	started := new(peerspb.Message)
+	started, measured := new(peerspb.Message), new(peerspb.Message)
 	for _, key := range keys {
 		started.Started = append(started.Started, &peerspb.Started{Replica: key, Tenant: "a-tenant", Cost: 700})
-		for range 2 { // as many as are told of a replica
-			started.Firsts = append(started.Firsts, &peerspb.First{Replica: key, Uncached: 500, Others: 4000,
-				TookUs: 300_000})
-		}
+		measured.Firsts = append(measured.Firsts, &peerspb.First{Replica: key, Uncached: 500, Others: 4000,
+			TookUs: 300_000})
 	}
 	now, turn, took := time.Now(), 0, time.Duration(0)
 	changes := func(i int) bool { return (i+turn)%of < change }
@@ -111,7 +109,13 @@ func second(b *testing.B, change, of int) {
 			for i, t := range tellers {
 				var news *peerspb.Message
 				if look%int(startsEvery/Every) == i%int(startsEvery/Every) {
-					news = started
+					news = &peerspb.Message{Started: started.Started}
+				}
+				if look%int(firstsEvery/Every) == i%int(firstsEvery/Every) {
+					if news == nil {
+						news = new(peerspb.Message)
+					}
+					news.Firsts = measured.Firsts
 				}
 				for r, key := range keys {
 					if changes(r + i) {

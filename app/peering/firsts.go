@@ -7,8 +7,8 @@ import (
 	"octet/scheduler/gate"
 )
 
-// firstsEvery is how often it is told how long first tokens took, at most.
-const firstsEvery = startsEvery
+// firstsEvery is how often it is told how long a first token took at a replica, at most.
+const firstsEvery = 10 * Every
 
 // Bounds of what is heard of one first token.
 const (
@@ -16,8 +16,8 @@ const (
 	longestFirst = time.Hour
 )
 
-// firsts returns how long first tokens took here since the last call, where telling them is due: the latest of each
-// replica. By these each gateway knows engines as well as if all requests had come in there.
+// firsts returns how long first tokens took here since the last call, where telling them is due: the last one at
+// each replica. By these each gateway knows engines as well as if all requests had come in there.
 func (g *Group) firsts(now time.Time) (told []*peerspb.First) {
 	g.mu.Lock()
 	due := now.Sub(g.measured) >= firstsEvery
@@ -28,11 +28,10 @@ func (g *Group) firsts(now time.Time) (told []*peerspb.First) {
 	if !due {
 		return nil
 	}
-	served, list := g.replicas.Load(), []gate.First(nil)
+	served := g.replicas.Load()
 	for i := range served.list {
 		r := &served.list[i]
-		list = r.Gate.Firsts(list[:0])
-		for _, f := range list {
+		if f, news := r.Gate.LastFirst(); news {
 			told = append(told, &peerspb.First{Replica: r.Key, Uncached: uint64(max(f.Uncached, 0)),
 				Others: uint64(max(f.Others, 0)), TookUs: uint64(max(f.Took, 0).Microseconds()), Trial: f.Trial})
 		}

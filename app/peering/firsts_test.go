@@ -72,7 +72,7 @@ func TestDeadlinesAreRefusedByWhatOtherGatewaysMeasured(t *testing.T) {
 	})
 }
 
-// First tokens that were measured here are told where there is another gateway, once, every 100 ms at most.
+// First tokens that were measured here are told where there is another gateway, once, every 200 ms at most.
 func TestFirstTokensAreToldNowAndThen(t *testing.T) {
 	g, r := oneReplica(t)
 	measure := func() {

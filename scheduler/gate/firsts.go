@@ -10,37 +10,26 @@ type First struct {
 	Trial    bool // it was admitted as if nothing had been measured
 }
 
-// mostFirsts is how many measurements are kept for other gateways, the latest ones: one that asks now and then counts
-// what came in between, and of a crowd of them a few tell enough.
-const mostFirsts = 2
-
-// firsts are what was measured here since they were taken last.
+// firsts is what is told of what was measured here: the last one alone. A gateway asks a few times a second, and of
+// many measurements that lie closely together one tells enough.
 type firsts struct {
-	kept [mostFirsts]First
-	seen int // the last of them are kept
+	last First
+	news bool // it was not told
 }
 
-func (f *firsts) add(m First) {
-	f.kept[f.seen%mostFirsts] = m
-	f.seen++
-}
-
-// Firsts appends the first tokens that were measured here since the last call to list, oldest first: the last
-// mostFirsts of them.
-func (g *Gate) Firsts(list []First) []First {
+// LastFirst returns the last first token that was measured here; false if none was since the last call.
+func (g *Gate) LastFirst() (First, bool) {
 	g.lock(g.now())
 	defer g.unlock()
-	return g.model.Firsts(list)
+	return g.model.LastFirst()
 }
 
-// Firsts is as Gate.Firsts.
-func (m *Model) Firsts(list []First) []First {
+// LastFirst is as Gate.LastFirst.
+func (m *Model) LastFirst() (First, bool) {
 	f := &m.engine.rates.firsts
-	for i := max(0, f.seen-mostFirsts); i < f.seen; i++ {
-		list = append(list, f.kept[i%mostFirsts])
-	}
-	f.seen = 0
-	return list
+	news := f.news
+	f.news = false
+	return f.last, news
 }
 
 // FirstElsewhere counts what another gateway has measured of the engine as if it had been measured here.

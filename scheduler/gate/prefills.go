@@ -70,7 +70,7 @@ func (p *prefills) outdated(now scheduler.Time) bool { return now >= p.holds }
 func (p *prefills) observe(l *Lease, now scheduler.Time) {
 	f := First{Uncached: l.uncached, Others: l.others, Took: now - l.admitted, Trial: l.trial}
 	p.learn(&f, now)
-	p.firsts.add(f)
+	p.firsts = firsts{f, true}
 }
 
 // learn takes a first token in that came now.

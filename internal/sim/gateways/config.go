@@ -33,7 +33,7 @@ type Config struct {
 const (
 	tellEvery   = 20 * time.Millisecond  // app/peering.Every
 	lease       = 2 * time.Second        // gateways.lease
-	firstsEvery = 100 * time.Millisecond // app/peering.firstsEvery
+	firstsEvery = 200 * time.Millisecond // app/peering.firstsEvery
 	beatEvery   = 200 * time.Millisecond
 	weighEvery  = 100 * time.Millisecond
 	scrape      = time.Second // scrape_interval

@@ -16,7 +16,7 @@ func (g *gateway) tellFirsts(m *peerspb.Message, now scheduler.Time) *peerspb.Me
 	g.firsts = now
 	for i := range g.doors {
 		d := &g.doors[i]
-		for _, f := range d.model.Firsts(nil) {
+		if f, news := d.model.LastFirst(); news {
 			if m == nil {
 				m = new(peerspb.Message)
 			}
