@@ -82,6 +82,7 @@ type Group struct {
 	measured time.Time // when it was told last how long first tokens took
 	joined   time.Time // when the store could be asked first, or again
 	lapsed   lapsed
+	unheard  unheard
 	sent     uint64
 	bytes    uint64
 	failed   uint64
@@ -93,7 +94,7 @@ func New(c Config) *Group {
 	g := &Group{cfg: c, life: life, joined: time.Now(), teller: peers.NewTeller(c.Name, life, c.Lease),
 		roll: peers.NewRoll(c.Name, life), knobs: newKnobs(c.Name), asked: newAsked(), news: newNews(c.Hashing),
 		hashes: rate.NewLimiter(hashesPerSecond, hashesPerSecond), foreign: map[string]uint64{},
-		shares: newShares(c.Weight)}
+		shares: newShares(c.Weight), unheard: unheard{work: map[uint64]peers.Work{}}}
 	g.replicas.Store(new(replicas))
 	if c.Knobs != nil {
 		c.Knobs.OnChange(g.knobChanged)
@@ -141,7 +142,7 @@ func (g *Group) look(now time.Time) {
 	g.mu.Lock()
 	gone := g.roll.Expire(now)
 	g.lapsed.add(len(gone), now)
-	changes := g.changes(now)
+	changes := g.assume(g.replicas.Load(), work, g.changes(now))
 	left := g.roll.Peers()
 	if left > 0 {
 		g.news.firsts = firsts
@@ -204,7 +205,7 @@ func (g *Group) tell(served *replicas, keys []uint64) {
 	works := make([]peers.Work, len(keys))
 	g.mu.Lock()
 	for i, key := range keys {
-		works[i] = g.roll.Beside(key)
+		works[i] = g.roll.Beside(key).Add(g.unheard.work[key])
 	}
 	g.mu.Unlock()
 	for i, key := range keys {
@@ -280,9 +281,11 @@ func (g *Group) Away(why error) {
 	case why == nil:
 		g.joined = time.Now()
 		g.teller.Again()
+		g.unheard.parts = 0
 		g.cfg.Divided(1)
 	case was == nil:
-		g.cfg.Divided(max(g.cfg.Count, 1+g.roll.Peers()+g.lapsed.within(g.cfg.Lease, time.Now())))
+		g.unheard.parts = max(g.cfg.Count, 1+g.roll.Peers()+g.lapsed.within(g.cfg.Lease, time.Now()))
+		g.cfg.Divided(g.unheard.parts)
 	}
 	g.mu.Unlock()
 	switch {

@@ -50,6 +50,7 @@ type door struct {
 	member  *fleet.Replica
 	model   *gate.Model
 	waiting map[*gate.Waiter]*life // never iterated
+	assumed peers.Work             // that gateways have which are not heard
 }
 
 func newGateway(c *Config, number int, hasher kvpool.Hasher, clock func() time.Time) (*gateway, error) {

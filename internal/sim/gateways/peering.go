@@ -45,16 +45,30 @@ func (r *run) look(g *gateway) {
 func (g *gateway) gather() map[uint64]peers.Work {
 	work := make(map[uint64]peers.Work, len(g.doors))
 	for i := range g.doors {
-		d := &g.doors[i]
-		own, held := d.member.Own(), d.model.Own()
-		w := peers.Work{Running: max(held.Sequences, own.Running), Waiting: max(own.Waiting, held.Waiting),
-			Backlog: own.Backlog, Tokens: own.Tokens, Blocks: held.Blocks, Answer: held.Answer}
-		if held.Waiting > 0 {
-			w.Urgent, w.Tenant, w.Had = held.Urgent, held.Tenant, held.Had
-		}
-		work[d.key] = w
+		work[g.doors[i].key] = g.doors[i].work()
 	}
 	return work
+}
+
+// work is what a gateway has at an engine.
+func (d *door) work() peers.Work {
+	own, held := d.member.Own(), d.model.Own()
+	w := peers.Work{Running: max(held.Sequences, own.Running), Waiting: max(own.Waiting, held.Waiting),
+		Backlog: own.Backlog, Tokens: own.Tokens, Blocks: held.Blocks, Answer: held.Answer}
+	if held.Waiting > 0 {
+		w.Urgent, w.Tenant, w.Had = held.Urgent, held.Tenant, held.Had
+	}
+	return w
+}
+
+// assume is what so many gateways that are not heard are taken to have at an engine, as app/peering does.
+func (d *door) assume(missing int) peers.Work {
+	w := d.work()
+	if missing <= 0 || w.Idle() || d.member.Reported().HasLoad && d.member.Reported().Others == 0 {
+		return peers.Work{}
+	}
+	return peers.Work{Running: w.Running * missing, Backlog: w.Backlog * missing, Tokens: w.Tokens * missing,
+		Blocks: w.Blocks * missing, Answer: w.Answer}
 }
 
 // apply tells a gateway's ledgers and Models what the others have, where that has changed.
@@ -62,12 +76,19 @@ func (r *run) apply(g *gateway) {
 	g.applies = r.now + tellEvery/2
 	changed := make(map[uint64]peers.Work)
 	g.roll.Changes(func(key uint64, w peers.Work) { changed[key] = w })
+	missing := 0
+	if r.parted() { // the store is away, and known to be
+		missing = len(r.gateways) - 1 - g.roll.Peers()
+	}
 	for host := range g.doors { // in their order, not the map's
 		d := &g.doors[host]
-		w, ok := changed[d.key]
-		if !ok {
+		_, ok := changed[d.key]
+		assumed := d.assume(missing)
+		if !ok && assumed == d.assumed {
 			continue
 		}
+		d.assumed = assumed
+		w := g.roll.Beside(d.key).Add(assumed)
 		d.member.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Tokens: w.Tokens})
 		d.model.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
 			Urgent: w.Urgent, Tenant: w.Tenant, Had: w.Had, Answer: w.Answer}, r.now)
