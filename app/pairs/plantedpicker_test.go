@@ -1,9 +1,6 @@
 package pairs
 
-import (
-	"regexp"
-	"testing"
-)
+import "testing"
 
 const pickerTable = "testdata/planted-picker.txt"
 
@@ -12,7 +9,7 @@ const pickerTable = "testdata/planted-picker.txt"
 var picking = suite{"./app", []string{"-test.timeout", "2m", "-test.failfast", "-test.run",
 	"Prox|Picker|RefusedIsAnsweredAtOnce|Refusal|Offered|EnginesFailure|ClientThatLeavesFrees|FailsWithGoesOn|" +
 		"DeathsAndNoClient|PassedOn|KeptAreBounded|DrainsIsNoDestination"},
-	regexp.MustCompile(`(?:--- FAIL: |running tests:\n\t)(Test\w+)`)}
+	failing}
 
 func TestEveryBugOfThePickersTableCanBePlanted(t *testing.T) { sources(t, bugs(t, pickerTable)) }
 

@@ -65,6 +65,26 @@ func TestANewLifeBeginsWithNothing(t *testing.T) {
 	}
 }
 
+// What an earlier life sends comes late: it ends nothing of the next one.
+func TestAnEarlierLifeEndsNothing(t *testing.T) {
+	roll, earlier := NewRoll("b", 2), NewTeller("a", 1, lease)
+	heard(t, roll, earlier.Tell(nil, nil, noon), noon)
+	heard(t, roll, NewTeller("a", 3, lease).Tell(map[uint64]Work{7: {Running: 2}}, nil, noon), noon)
+	if h := heard(t, roll, earlier.Leave(), noon); h.Left || roll.Beside(7).Running != 2 || roll.Peers() != 1 {
+		t.Errorf("%+v, %+v, %d peers", h, roll.Beside(7), roll.Peers())
+	}
+}
+
+func TestALateMessageChangesNothing(t *testing.T) {
+	a, roll := NewTeller("a", 1, lease), NewRoll("b", 2)
+	first := a.Tell(map[uint64]Work{7: {Running: 1}}, nil, noon)
+	heard(t, roll, first, noon)
+	heard(t, roll, a.Tell(map[uint64]Work{7: {Running: 2}, 8: {Running: 3}}, nil, noon), noon)
+	if h := heard(t, roll, first, noon); h.Fresh || roll.Beside(7).Running != 2 || roll.Beside(8).Running != 3 {
+		t.Errorf("%+v, %+v, %+v", h, roll.Beside(7), roll.Beside(8))
+	}
+}
+
 func TestOwnMessagesDoNotCount(t *testing.T) {
 	roll := NewRoll("a", 1)
 	heard(t, roll, NewTeller("a", 1, lease).Tell(map[uint64]Work{7: {Running: 3}}, nil, noon), noon)
