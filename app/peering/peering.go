@@ -277,17 +277,19 @@ func (g *Group) Away(why error) {
 	g.mu.Lock()
 	was := g.away
 	g.away = why
+	var changes []uint64
 	switch {
 	case why == nil:
 		g.joined = time.Now()
 		g.teller.Again()
-		g.unheard.parts = 0
+		changes = g.unheard.end()
 		g.cfg.Divided(1)
 	case was == nil:
 		g.unheard.parts = max(g.cfg.Count, 1+g.roll.Peers()+g.lapsed.within(g.cfg.Lease, time.Now()))
 		g.cfg.Divided(g.unheard.parts)
 	}
 	g.mu.Unlock()
+	g.apply(changes) // before what the others tell is added to it
 	switch {
 	case errors.Is(why, peers.ErrTaken):
 		g.cfg.Log.Error("another gateway has this one's name: give one of them another gateways.name", "name",

@@ -2,6 +2,7 @@ package peering
 
 import (
 	"maps"
+	"slices"
 
 	"octet/routing/peers"
 )
@@ -12,6 +13,14 @@ import (
 type unheard struct {
 	parts int                   // gateways that there were, this one included; 0 while the store is there
 	work  map[uint64]peers.Work // by replica
+}
+
+// end takes none to be there that is not heard, and returns the replicas at which that is news.
+func (u *unheard) end() (changes []uint64) {
+	changes = slices.Collect(maps.Keys(u.work))
+	clear(u.work)
+	u.parts = 0
+	return changes
 }
 
 // assume takes each gateway that is not heard to have at each replica what this one has, and appends the replicas at
