@@ -170,7 +170,7 @@ func TestAPartitionCostsNoTokenAndCountsNothingTwice(t *testing.T) {
 		for w, n := range map[*world]int{a: 20, b: 20} {
 			eventually(t, "what is beyond the cut counts no more", others(w, n))
 		}
-		eventually(t, "it takes the others to have at most what it has", func() bool { // less where an engine runs no others'
+		eventually(t, "it takes the others to have at most what it has", func() bool {
 			requests, _ := c.ofOthers()
 			return requests <= 40
 		})

@@ -215,15 +215,6 @@ func (g *Group) tell(served *replicas, keys []uint64) {
 	}
 }
 
-// alone forgets all other gateways, as this one leaves.
-func (g *Group) alone() {
-	g.telling.Lock()
-	defer g.telling.Unlock()
-	for i := range g.replicas.Load().list {
-		g.replicas.Load().list[i].tell(peers.Work{})
-	}
-}
-
 // hear takes a message in. Its gateway's lease counts from when it came, however long it waited since.
 func (g *Group) hear(text []byte, came time.Time) {
 	g.mu.Lock()

@@ -21,6 +21,15 @@ func (r *Replica) tell(w peers.Work) {
 		Urgent: w.Urgent, Tenant: w.Tenant, Had: w.Had, Answer: w.Answer})
 }
 
+// alone forgets all other gateways, as this one leaves.
+func (g *Group) alone() {
+	g.telling.Lock()
+	defer g.telling.Unlock()
+	for i := range g.replicas.Load().list {
+		g.replicas.Load().list[i].tell(peers.Work{})
+	}
+}
+
 // replicas are those in force.
 type replicas struct {
 	list []Replica
