@@ -54,10 +54,10 @@ func overloadEngines() (all []emulator.Config) {
 
 // The parts of the run, since its beginning.
 const (
-	stormBegins = 20 * time.Second
-	stormEnds   = 80 * time.Second
+	stormBegins = 56 * time.Second
+	stormEnds   = stormBegins + time.Minute
 	backBy      = stormEnds + 10*time.Second
-	allEnds     = 110 * time.Second
+	allEnds     = backBy + stormBegins
 )
 
 // storm runs the whole: half of what debug can do, five times of it for a minute, half again.
