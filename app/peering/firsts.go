@@ -33,7 +33,8 @@ func (g *Group) firsts(now time.Time) (told []*peerspb.First) {
 		r := &served.list[i]
 		if f, news := r.Gate.LastFirst(); news {
 			told = append(told, &peerspb.First{Replica: r.Key, Uncached: uint64(max(f.Uncached, 0)),
-				Others: uint64(max(f.Others, 0)), TookUs: uint64(max(f.Took, 0).Microseconds()), Trial: f.Trial})
+				Others: uint64(max(f.Others, 0)), TookUs: uint64(max(f.Took, 0).Microseconds()),
+				ExpectedUs: uint64(max(f.Expected, 0).Microseconds()), Trial: f.Trial})
 		}
 	}
 	return told
@@ -44,10 +45,14 @@ func (g *Group) hearFirsts(told []*peerspb.First) {
 	served := g.replicas.Load()
 	for _, m := range told {
 		f := gate.First{Uncached: int(min(m.GetUncached(), mostTokens)), Others: int(min(m.GetOthers(), mostTokens)),
-			Took:  time.Duration(min(m.GetTookUs(), uint64(longestFirst.Microseconds()))) * time.Microsecond,
-			Trial: m.GetTrial()}
+			Took: first(m.GetTookUs()), Expected: first(m.GetExpectedUs()), Trial: m.GetTrial()}
 		for _, r := range served.at[m.GetReplica()] {
 			r.Gate.FirstElsewhere(f)
 		}
 	}
+}
+
+// first returns the time that so many microseconds until a first token are, within bounds.
+func first(us uint64) time.Duration {
+	return time.Duration(min(us, uint64(longestFirst.Microseconds()))) * time.Microsecond
 }

@@ -27,49 +27,66 @@ func promised(g *gate.Gate, within time.Duration) error {
 	return err
 }
 
-// A gateway at which no request came in refuses what would be late by what another one has measured.
+// A gateway at which no request came in refuses what would be late by what other ones have measured, and by how wrong
+// their estimates were.
 func TestDeadlinesAreRefusedByWhatOtherGatewaysMeasured(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, end := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		h, key := &hub{links: map[string]*hubLink{}, keys: map[string]peers.Held{}}, peers.Key("http://one", "", "")
-		gates := make([]*gate.Gate, 3)
-		for i := range gates {
-			member, err := fleet.New().Put(fleet.Spec{Name: "one", Specialist: "debug", URL: "http://one"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			name := fmt.Sprint("gw-", i)
-			g := New(Config{Name: name, Lease: 2 * time.Second, Link: late{h.link(name), 50 * time.Millisecond},
-				Log: slog.New(slog.DiscardHandler)})
-			if gates[i], err = gate.New(gate.Config{MaxRunning: 8, Now: time.Now}); err != nil {
-				t.Fatal(err)
-			}
-			g.Serve([]Replica{{Key: key, Fleet: member, Gate: gates[i]}})
-			running.Go(func() { g.Run(ctx) })
+	for name, c := range map[string]struct {
+		took            func(i int) time.Duration
+		refused, served time.Duration
+	}{
+		"all alike": {func(int) time.Duration { return 500 * time.Millisecond }, 450 * time.Millisecond,
+			600 * time.Millisecond},
+		"by turns": {func(i int) time.Duration { return time.Duration(100+i/2%2*800) * time.Millisecond },
+			time.Second, 4 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { measuredElsewhere(t, c.took, c.refused, c.served) })
+		})
+	}
+}
+
+// measuredElsewhere has two of three gateways measure, and asks all what they promise.
+func measuredElsewhere(t *testing.T, took func(i int) time.Duration, refused, served time.Duration) {
+	ctx, end := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	h, key := &hub{links: map[string]*hubLink{}, keys: map[string]peers.Held{}}, peers.Key("http://one", "", "")
+	gates := make([]*gate.Gate, 3)
+	for i := range gates {
+		member, err := fleet.New().Put(fleet.Spec{Name: "one", Specialist: "debug", URL: "http://one"})
+		if err != nil {
+			t.Fatal(err)
 		}
-		time.Sleep(time.Second) // in a bubble: they know each other
-		for i := range 20 {
-			ticket, err := gates[i%2].Admit(ctx, gate.Request{PromptTokens: 100})
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(500 * time.Millisecond) // in a bubble
-			ticket.FirstToken()
-			ticket.Release()
+		name := fmt.Sprint("gw-", i)
+		g := New(Config{Name: name, Lease: 2 * time.Second, Link: late{h.link(name), 50 * time.Millisecond},
+			Log: slog.New(slog.DiscardHandler)})
+		if gates[i], err = gate.New(gate.Config{MaxRunning: 8, Now: time.Now}); err != nil {
+			t.Fatal(err)
 		}
-		time.Sleep(time.Second) // in a bubble
-		for i, g := range gates {
-			if err := promised(g, 450*time.Millisecond); !errors.Is(err, scheduler.ErrDeadline) {
-				t.Errorf("gateway %d promises in 450 ms what takes 500: %v", i, err)
-			}
-			if err := promised(g, 600*time.Millisecond); err != nil {
-				t.Errorf("gateway %d: %v", i, err)
-			}
+		g.Serve([]Replica{{Key: key, Fleet: member, Gate: gates[i]}})
+		running.Go(func() { g.Run(ctx) })
+	}
+	time.Sleep(time.Second) // in a bubble: they know each other
+	for i := range 20 {
+		ticket, err := gates[i%2].Admit(ctx, gate.Request{PromptTokens: 100})
+		if err != nil {
+			t.Fatal(err)
 		}
-		end()
-		running.Wait()
-	})
+		time.Sleep(took(i)) // in a bubble
+		ticket.FirstToken()
+		ticket.Release()
+		time.Sleep(300 * time.Millisecond) // in a bubble: it is told
+	}
+	time.Sleep(time.Second) // in a bubble
+	for i, g := range gates {
+		if err := promised(g, refused); !errors.Is(err, scheduler.ErrDeadline) {
+			t.Errorf("gateway %d promises within %v what may take longer: %v", i, refused, err)
+		}
+		if err := promised(g, served); err != nil {
+			t.Errorf("gateway %d: %v", i, err)
+		}
+	}
+	end()
+	running.Wait()
 }
 
 // First tokens that were measured here are told where there is another gateway, once, every 200 ms at most.

@@ -95,7 +95,11 @@ func (e *engine) slack(r *Request, reuse int, wait time.Duration, now scheduler.
 func (e *engine) found(now scheduler.Time) found {
 	others := e.roster.prefilling + e.beside.Backlog
 	idle := others == 0 && e.company() == 0
-	return found{others: others, trial: idle && e.rates.outdated(now)}
+	f := found{others: others, trial: idle && e.rates.outdated(now)}
+	if l := e.roster.awaited.eldest; l != nil && l.expected > 0 {
+		f.late = max(0, now-l.admitted-e.rates.prefillTime(l))
+	}
+	return f
 }
 
 // decode returns the time for the tokens of r after its first one, beside so many sequences.

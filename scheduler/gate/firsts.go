@@ -7,7 +7,8 @@ type First struct {
 	Uncached int // tokens of its prompt that were to be computed
 	Others   int // tokens of other prompts that were, as it was admitted
 	Took     scheduler.Time
-	Trial    bool // it was admitted as if nothing had been measured
+	Expected scheduler.Time // as it was admitted; 0 is unknown
+	Trial    bool           // it was admitted as if nothing had been measured
 }
 
 // firsts is what is told of what was measured here: the last one alone. A gateway asks a few times a second, and of

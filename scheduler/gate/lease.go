@@ -48,6 +48,7 @@ type holding struct {
 // progress is when a lease's tokens came: the rates alone change it.
 type progress struct {
 	found
+	expected scheduler.Time // from the admission to the first token, as estimated then; 0 is unknown
 	first    scheduler.Time // when the first token came; 0 before
 	reported scheduler.Time // when generated was last reported
 	atFirst  int            // generated with the first token; 0 before
@@ -59,8 +60,10 @@ type progress struct {
 type standing struct {
 	index        int // in roster.leases
 	preemptible  bool
-	yielding     bool // it was told to give way
-	prefilling   bool // uncached counts in roster.prefilling
+	yielding     bool   // it was told to give way
+	prefilling   bool   // uncached counts in roster.prefilling
+	earlier      *Lease // in roster.awaited; nil at its ends and outside
+	later        *Lease
 	imaginedGone bool // while the Model tries what its end would do
 	released     bool
 }

@@ -117,3 +117,57 @@ func TestATrialThatTakesAsLongAsEstimatedLeavesTheRestRefused(t *testing.T) {
 		}
 	}
 }
+
+// An estimate is judged as it was made: a crowd that all came before the first of its first tokens has as many wrong
+// estimates as it has requests, however well the last of them would be estimated by then.
+func TestEstimatesAreJudgedAsTheyWereMade(t *testing.T) {
+	b := newBench(t)
+	for range 50 {
+		b.serve(100, 100*time.Millisecond)
+	}
+	var crowd []*Lease
+	for range 8 {
+		l, err := b.ask(100, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crowd = append(crowd, l)
+	}
+	wrong, weight := b.model.engine.rates.wrong.sum, b.model.engine.rates.wrong.weight
+	for _, l := range crowd {
+		expected := l.expected
+		b.end(l, 500*time.Millisecond)
+		wrong = wrong*rateMemory + min(2, float64(b.now-l.admitted-expected)/float64(expected))
+		weight = weight*rateMemory + 1
+	}
+	got := b.model.engine.rates.wrong
+	if d := got.value() - wrong/weight; d < -1e-9 || d > 1e-9 || got.value() < 0.3 {
+		t.Errorf("wrong by %v, want %v", got.value(), wrong/weight)
+	}
+}
+
+// A trial that refutes what was measured of an idle engine takes nothing from what was measured of a busy one: the next
+// crowd is promised what the last one had.
+func TestATrialLeavesWhatWasMeasuredOfCrowds(t *testing.T) {
+	b := newBench(t)
+	const token = time.Millisecond
+	for i := range 200 { // the fixed time is measured wrong from so far away
+		others, prompt := 10_000+i*61%2000, 100+i*37%400
+		b.model.Beside(Beside{Backlog: others}, b.now)
+		b.serve(prompt, 2*time.Second+time.Duration(others+prompt)*token*9/10)
+	}
+	b.model.Beside(Beside{}, b.now)
+	b.now += evidence
+	l, err := b.ask(100, time.Second)
+	if err != nil {
+		t.Fatalf("no trial: %v", err)
+	}
+	b.end(l, 100*token)
+	if _, err := b.ask(100, 2*time.Second); err != nil {
+		t.Errorf("100 ms are promised within 2 s: %v", err)
+	}
+	b.model.Beside(Beside{Backlog: 10_000}, b.now)
+	if _, err := b.ask(100, 5*time.Second); !errors.Is(err, scheduler.ErrDeadline) {
+		t.Errorf("10 s are promised within 5: %v", err)
+	}
+}

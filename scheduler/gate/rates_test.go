@@ -233,3 +233,28 @@ func TestFirstTokenDeadlineCountsPromptsUnderWay(t *testing.T) {
 		busy.Release()
 	})
 }
+
+// MEGA-50: behind a queue that has been long and steady a longer one takes longer, at the pace at which all was
+// computed, and so it is with prompts of one size and with queues as long as the prompts behind them.
+func TestALongerQueueThanEverTakesLonger(t *testing.T) {
+	const token = 100 * time.Microsecond
+	for name, seen := range map[string]func(i int) (own, others int){
+		"steady":        func(i int) (int, int) { return 50 + i*37%400, 10_000 + i*61%500 },
+		"one length":    func(i int) (int, int) { return 50 + i*37%400, 10_000 },
+		"one size":      func(i int) (int, int) { return 300, 10_000 + i*61%900 },
+		"one of either": func(int) (int, int) { return 300, 10_000 },
+		"together":      func(i int) (int, int) { return 100 + i%7*50, 20 * (100 + i%7*50) },
+	} {
+		var p ttftModel
+		for i := range 200 {
+			own, others := seen(i)
+			p.observe(float64(own), float64(others), float64(time.Duration(own+others)*token))
+		}
+		for _, n := range [][2]int{{300, 10_000}, {300, 20_000}, {300, 60_000}} {
+			want := time.Duration(n[0]+n[1]) * token
+			if got := p.at(float64(n[0]), float64(n[1])); got < want*95/100 || got > want*105/100 {
+				t.Errorf("%s: %d tokens behind %d take %v, want %v", name, n[0], n[1], got, want)
+			}
+		}
+	}
+}

@@ -13,6 +13,7 @@ type roster struct {
 	yielding     []*Lease // those that were told to give way
 	sequences    int      // of all of them
 	prefilling   int      // tokens of prompts whose first token is awaited
+	awaited      awaited  // of these, those that are not overtaken
 	withDeadline int      // leases
 	lowest       int      // no victim has a priority below it
 	occupancy    occupancy
@@ -32,6 +33,7 @@ func (s *roster) add(l *Lease) {
 	if !l.whole {
 		l.prefilling = true
 		s.prefilling += l.uncached
+		s.awaited.add(l)
 	}
 	s.sequences += l.shape.sequences()
 	s.grouping.begin(l.adapter)
@@ -50,6 +52,7 @@ func (s *roster) remove(l *Lease) {
 	}
 	s.sequences -= l.shape.sequences()
 	s.grouping.end(l.adapter)
+	s.awaited.remove(l)
 	s.prefilled(l)
 	if l.yielding {
 		s.yielding = without(s.yielding, l)
@@ -58,6 +61,7 @@ func (s *roster) remove(l *Lease) {
 
 // prefilled says that the prefill of l delays no other request any more.
 func (s *roster) prefilled(l *Lease) {
+	s.awaited.came(l)
 	if l.prefilling {
 		s.prefilling -= l.uncached
 		l.prefilling = false
@@ -96,6 +100,9 @@ func (s *roster) check() error {
 			return fmt.Errorf("%w: ticket %s at %d of %d: priority %d, lowest %d, yielding %t", scheduler.ErrCorrupt,
 				l.id, l.index, i, l.rank.Priority, s.lowest, l.yielding)
 		}
+	}
+	if err := s.awaited.check(); err != nil {
+		return err
 	}
 	for _, n := range s.grouping.running {
 		adapters -= n

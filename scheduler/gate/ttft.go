@@ -29,25 +29,39 @@ func (p *ttftModel) usual() float64 {
 	return p.a / p.n
 }
 
-// at estimates the y of x and a as a time; 0 is unknown. Where the observations cannot tell what a costs it is the
-// line's.
+// least is how much a is taken to vary at least, as the square of a part of its mean.
+const least = 0.01
+
+// at estimates the y of x and a as a time; 0 is unknown. Where a hardly varied, as before an engine whose queue is long
+// and steady, the observations cannot tell what it costs; then it leans towards the pace at which all was computed, so
+// that behind a longer queue than ever it takes longer. Where both causes came together it is a line over their sum.
 func (p *ttftModel) at(x, a float64) time.Duration {
 	if !p.known() {
 		return 0
 	}
 	meanX, meanA, meanY := p.x/p.n, p.a/p.n, p.y/p.n
-	xx, aa := p.xx/p.n-meanX*meanX, p.aa/p.n-meanA*meanA
-	xa, xy, ay := p.xa/p.n-meanX*meanA, p.xy/p.n-meanX*meanY, p.ay/p.n-meanA*meanY
-	if aa <= 0.01*meanA*meanA || aa == 0 {
+	if meanA == 0 {
 		return p.duration(x)
 	}
+	xx, aa := p.xx/p.n-meanX*meanX, max(0, p.aa/p.n-meanA*meanA)
+	xa, xy, ay := p.xa/p.n-meanX*meanA, p.xy/p.n-meanX*meanY, p.ay/p.n-meanA*meanY
+	lean := max(0, least*meanA*meanA-aa)
+	aa, ay = aa+lean, ay+lean*meanY/(meanX+meanA)
 	det := xx*aa - xa*xa
 	if xx <= 0.01*meanX*meanX || det <= 0.01*xx*aa { // one size of prompt, or both causes came together
-		return p.duration(x)
+		slope := max(0, (xy+ay)/(xx+2*xa+aa))
+		return scheduler.Nanos(max(1, meanY+slope*(x-meanX+a-meanA)))
 	}
 	slope, lag := (xy*aa-ay*xa)/det, (ay*xx-xy*xa)/det
 	if lag <= 0 {
 		return p.duration(x)
 	}
 	return scheduler.Nanos(max(1, meanY+max(0, slope)*(x-meanX)+lag*(a-meanA)))
+}
+
+// fade halves the weight of all that was observed.
+func (p *ttftModel) fade() {
+	for _, sum := range []*float64{&p.n, &p.x, &p.y, &p.xx, &p.xy, &p.a, &p.aa, &p.xa, &p.ay} {
+		*sum /= 2
+	}
 }

@@ -21,7 +21,8 @@ func (g *gateway) tellFirsts(m *peerspb.Message, now scheduler.Time) *peerspb.Me
 				m = new(peerspb.Message)
 			}
 			m.Firsts = append(m.Firsts, &peerspb.First{Replica: d.key, Uncached: uint64(f.Uncached),
-				Others: uint64(f.Others), TookUs: uint64(f.Took.Microseconds()), Trial: f.Trial})
+				Others: uint64(f.Others), TookUs: uint64(f.Took.Microseconds()),
+				ExpectedUs: uint64(f.Expected.Microseconds()), Trial: f.Trial})
 		}
 	}
 	return m
@@ -30,7 +31,8 @@ func (g *gateway) tellFirsts(m *peerspb.Message, now scheduler.Time) *peerspb.Me
 // hearFirst counts what another gateway has measured of an engine.
 func (r *run) hearFirst(g *gateway, m *peerspb.First) {
 	f := gate.First{Uncached: int(m.GetUncached()), Others: int(m.GetOthers()),
-		Took: time.Duration(m.GetTookUs()) * time.Microsecond, Trial: m.GetTrial()}
+		Took:     time.Duration(m.GetTookUs()) * time.Microsecond,
+		Expected: time.Duration(m.GetExpectedUs()) * time.Microsecond, Trial: m.GetTrial()}
 	for host := range g.doors {
 		if d := &g.doors[host]; d.key == m.GetReplica() {
 			d.model.FirstElsewhere(&f, r.now)

@@ -774,7 +774,9 @@ type First struct {
 	// Microseconds.
 	TookUs uint64 `protobuf:"varint,4,opt,name=took_us,json=tookUs,proto3" json:"took_us,omitempty"`
 	// Nothing had been measured for long, or it refused every request: it started as if nothing were known.
-	Trial         bool `protobuf:"varint,5,opt,name=trial,proto3" json:"trial,omitempty"`
+	Trial bool `protobuf:"varint,5,opt,name=trial,proto3" json:"trial,omitempty"`
+	// Microseconds, as it was estimated when it started; 0 is unknown. By these all know how wrong estimates are.
+	ExpectedUs    uint64 `protobuf:"varint,6,opt,name=expected_us,json=expectedUs,proto3" json:"expected_us,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -842,6 +844,13 @@ func (x *First) GetTrial() bool {
 		return x.Trial
 	}
 	return false
+}
+
+func (x *First) GetExpectedUs() uint64 {
+	if x != nil {
+		return x.ExpectedUs
+	}
+	return 0
 }
 
 // Seat is the specialist that a conversation is with.
@@ -1370,13 +1379,15 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\x04cost\x18\x04 \x01(\x12R\x04cost\":\n" +
 	"\x06Routed\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x16\n" +
-	"\x06blocks\x18\x02 \x03(\x06R\x06blocks\"\x84\x01\n" +
+	"\x06blocks\x18\x02 \x03(\x06R\x06blocks\"\xa5\x01\n" +
 	"\x05First\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x1a\n" +
 	"\buncached\x18\x02 \x01(\x04R\buncached\x12\x16\n" +
 	"\x06others\x18\x03 \x01(\x04R\x06others\x12\x17\n" +
 	"\atook_us\x18\x04 \x01(\x04R\x06tookUs\x12\x14\n" +
-	"\x05trial\x18\x05 \x01(\bR\x05trial\"b\n" +
+	"\x05trial\x18\x05 \x01(\bR\x05trial\x12\x1f\n" +
+	"\vexpected_us\x18\x06 \x01(\x04R\n" +
+	"expectedUs\"b\n" +
 	"\x04Seat\x12\"\n" +
 	"\fconversation\x18\x01 \x01(\x06R\fconversation\x12\x1e\n" +
 	"\n" +
