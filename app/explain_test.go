@@ -63,7 +63,7 @@ func TestReceiptsTellPredictedAndDeliveredHits(t *testing.T) {
 		"specialists[0].profile=least-load")
 	body := long("debug", "regret", "")
 	w.says("unary", body)
-	eventually(t, "the index follows", func() bool { return w.App.Fabric().Index().Stats().Entries >= 7 })
+	w.heard()
 
 	_, resp := w.says("unary", body) // least-load knows nothing of caches, and ties go to the lowest
 	a := w.receipt(resp).Attempts[0]
@@ -73,7 +73,7 @@ func TestReceiptsTellPredictedAndDeliveredHits(t *testing.T) {
 
 	w = newWorld(t, halves, halvesEngines(), "specialists[0].disaggregation.min_prompt_tokens=100000")
 	w.says("unary", body)
-	eventually(t, "the index follows", func() bool { return w.App.Fabric().Index().Stats().Entries >= 7 })
+	w.heard()
 	_, resp = w.says("unary", body)
 	r := w.receipt(resp)
 	last := r.Routing[len(r.Routing)-1]

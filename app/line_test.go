@@ -104,7 +104,7 @@ func TestAFollowUpGoesWhereItsPrefixIs(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	body := chatOf(strings.Repeat("a shared and rather long preamble of a conversation; ", 20))
 	first, _ := w.Post("/v1/chat/completions", body)
-	eventually(t, "the index follows", func() bool { return w.App.Fabric().Index().Stats().Entries > 10 })
+	w.heard()
 	for range 4 {
 		again, answer := w.Post("/v1/chat/completions", body)
 		if again.Header.Get("X-Replica") != first.Header.Get("X-Replica") {
@@ -144,11 +144,10 @@ func TestPredictionsEqualDeliveriesForEveryShapeOfPrompt(t *testing.T) {
 			if strings.Contains(body, `"prompt"`) {
 				path = "/v1/completions"
 			}
-			before := w.App.Fabric().Index().Stats().Entries
 			if resp, answer := w.Post(path, body); resp.StatusCode != 200 {
 				t.Fatalf("status %d: %s", resp.StatusCode, answer)
 			}
-			eventually(t, "the index follows", func() bool { return w.App.Fabric().Index().Stats().Entries > before })
+			w.heard()
 			resp, answer := w.Post(path, body)
 			delivered := between(string(answer), `"cached_tokens":`, "}")
 			if predicted := resp.Header.Get("X-Cached-Tokens"); predicted != strings.TrimSpace(delivered) ||
@@ -164,7 +163,7 @@ func TestAdaptersDoNotShareAPrefix(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	body := chatOf(strings.Repeat("one prefix, two adapters; ", 40))
 	w.Post("/v1/chat/completions", body)
-	eventually(t, "the index follows", func() bool { return w.App.Fabric().Index().Stats().Entries > 10 })
+	w.heard()
 	resp, answer := w.Post("/v1/chat/completions", body, "X-Adapter", "gdb-v2")
 	if resp.Header.Get("X-Adapter") != "gdb-v2" || resp.Header.Get("X-Cached-Tokens") != "0" ||
 		between(string(answer), `"cached_tokens":`, "}") != "0" {

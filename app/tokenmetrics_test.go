@@ -55,6 +55,7 @@ func TestRegretIsCountedWhereAnotherReplicaHeldThePrompt(t *testing.T) {
 	asked := long("debug", "regret", "")
 	_, resp := w.says("unary", asked)
 	first := w.receiptOf(resp.Header)
+	w.heard()
 	defer w.open(400)() // ties go to the lowest: it runs where the prompt is held
 	_, resp = w.says("unary", asked)
 	r := w.receiptOf(resp.Header)
