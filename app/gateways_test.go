@@ -327,6 +327,7 @@ func TestWithoutTheStoreEachGatewayGrantsItsPartOfARate(t *testing.T) {
 		g.store = append(g.store, "auth.anonymous_limits.rate.requests_per_second=0.001",
 			"auth.anonymous_limits.rate.burst=6")
 		b, c := g.another("gw-b"), g.another("gw-c")
+		eventually(t, "b knows both", func() bool { return len(g.state(b).Peers) == 2 }) // as the first one and c do
 		g.gone()
 		for name, w := range map[string]*world{"b": b, "c": c} {
 			eventually(t, "it says that the store is away", func() bool { return g.state(w).Away != "" })

@@ -113,8 +113,11 @@ func TestWhatIsRefusedIsAnsweredAtOnce(t *testing.T) {
 		t.Errorf("the models: %+v", got)
 	}
 	w.Stop()
-	got = e.post("/v1/chat/completions", pickedChat)
-	if !got.immediate || got.status != 503 || !strings.Contains(got.body, "draining") {
+	eventually(t, "it drains", func() bool {
+		got = e.post("/v1/chat/completions", pickedChat)
+		return got.immediate
+	})
+	if got.status != 503 || !strings.Contains(got.body, "draining") {
 		t.Errorf("draining: %+v", got)
 	}
 }

@@ -85,10 +85,11 @@ func TestWhatEnginesSayOfTheirWeightsIsJudgedByItself(t *testing.T) {
 		t.Fatalf("at the start: revision %q, %+v, %d verdicts", of, w.trial("debug"), w.samples("debug"))
 	}
 	w.update("debug-0", "/models/debug-2")
-	eventually(t, "a probation", func() bool { return w.trial("debug").Fresh })
-	if s := w.trial("debug"); s.Revision != "/models/debug-2" || w.samples("debug") != 0 {
-		t.Fatalf("%+v, %d verdicts on the weights before", s, w.samples("debug"))
-	}
+	// A replica's revision is known a moment before its specialist is judged by it.
+	eventually(t, "a probation, and no verdict on the weights before", func() bool {
+		s := w.trial("debug")
+		return s.Fresh && s.Revision == "/models/debug-2" && w.samples("debug") == 0
+	})
 	w.verdict(before.ID, "review", false)
 	for range 4 {
 		w.verdict(w.answeredBy("debug-1").ID, "compile", true) // the old weights
@@ -112,15 +113,16 @@ func TestWhatEnginesSayOfTheirWeightsIsJudgedByItself(t *testing.T) {
 		t.Errorf("one replica is rolled back: %+v", s)
 	}
 	w.update("debug-1", "debug")
-	if s := w.trial("debug"); s.Fresh || w.samples("debug") != 0 {
-		t.Errorf("a roll back to weights that are known: %+v, %d verdicts", s, w.samples("debug"))
-	}
+	eventually(t, "a roll back to weights that are known", func() bool {
+		return !w.trial("debug").Fresh && w.samples("debug") == 0
+	})
 	for i := range 2 {
 		w.update(fmt.Sprint("debug-", i), "/models/debug-2")
 	}
-	if s := w.trial("debug"); !s.Fresh || s.Judged != 1 {
-		t.Errorf("weights that were on probation are back: %+v", s)
-	}
+	eventually(t, "weights that were on probation are back", func() bool {
+		s := w.trial("debug")
+		return s.Fresh && s.Judged == 1
+	})
 	for range 3 {
 		w.verdict(w.answeredBy("debug-1").ID, "compile", true)
 	}
