@@ -252,8 +252,8 @@ func TestAnAnswerWithReasoningAndToolsIsPreempted(t *testing.T) {
 	for i, s := range saying {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, smallWorld, toolEngines(8*time.Millisecond), "specialists[1].scheduler.max_running=1",
-				"limits.max_queue_wait=20s")
+			w := newWorld(t, smallWorld, toolEngines(20*time.Millisecond), "specialists[1].scheduler.max_running=1",
+				"limits.max_queue_wait=60s") // 900 tokens may be all that it waits for
 			body := toldAt(chatPath, "systems", i)
 			w.Replica("systems-0").Reasoning.Store(ensemble.ReasoningShown)
 			_, whole := w.Post(chatPath, body, "X-Request-Id", "low")
@@ -290,7 +290,7 @@ func TestReasoningIsNotPreemptedUntilItWasSeenToGoOn(t *testing.T) {
 	const low = `{"model":"systems","stream":true,"temperature":0,"max_tokens":60,"stream_options":` +
 		`{"include_usage":true,"continuous_usage_stats":true},` +
 		`"messages":[{"role":"user","content":"[[reasoning=30 text=30]]"}]}`
-	w := newWorld(t, smallWorld, toolEngines(8*time.Millisecond), "specialists[1].scheduler.max_running=1",
+	w := newWorld(t, smallWorld, toolEngines(20*time.Millisecond), "specialists[1].scheduler.max_running=1",
 		"limits.max_queue_wait=20s")
 	for _, known := range []uint32{ensemble.ReasoningUntried, ensemble.ReasoningShown} {
 		w.Replica("systems-0").Reasoning.Store(known)

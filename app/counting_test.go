@@ -99,6 +99,7 @@ func TestAPreemptedStreamIsCountedInTokens(t *testing.T) {
 		engines[i].StreamInterval = 3
 	}
 	w := newWorld(t, smallWorld, engines, "specialists[1].scheduler.max_running=1")
+	w.Fault("systems-0", `{"kind":"slow","times":1}`) // until it gives way
 	body := resumable["/v1/chat/completions"]
 	resp := w.Ask(t.Context(), "/v1/chat/completions", body, "X-Priority", "-5", "X-Request-Id", "low")
 	got := until(t, resp.Body, "⟦low:9⟧")

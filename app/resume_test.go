@@ -52,6 +52,7 @@ func TestAPreemptedStreamGoesOnWhereItWas(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			w := newWorld(t, smallWorld, slowEngines(), "specialists[1].scheduler.max_running=1")
 			alone, whole := w.Post(path, body, "X-Request-Id", "low")
+			w.Fault("systems-0", `{"kind":"slow","times":1}`) // until it gives way
 			resp := w.Ask(t.Context(), path, body, "X-Priority", "-5", "X-Request-Id", "low")
 			got := until(t, resp.Body, "⟦low:9⟧")
 			high, answer := w.Post("/v1/chat/completions", streamed(systems), "X-Priority", "5", "X-Request-Id", "high")

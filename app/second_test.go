@@ -25,19 +25,33 @@ func pacedEngines() []emulator.Config {
 // busy has a specialist's only replica run a request of so many tokens until the test ends. Its pace is known by then.
 func (w *world) busy(specialist string, tokens int) {
 	w.T.Helper()
-	body := func(n int, stream bool) string {
-		return fmt.Sprintf(`{"model":%q,"max_tokens":%d,"stream":%v,"messages":[{"role":"user","content":"x"}]}`,
-			specialist, n, stream)
-	}
-	for range 8 {
-		w.answered(body(20, true))
-	}
+	w.paced(specialist)
+	w.runs(specialist, tokens)
+}
+
+// runs is busy at a replica whose pace is known.
+func (w *world) runs(specialist string, tokens int) {
+	w.T.Helper()
 	ctx, cancel := context.WithCancel(w.T.Context())
 	var open sync.WaitGroup
 	w.T.Cleanup(func() { cancel(); open.Wait() })
 	gate := w.gate(specialist + "-0")
-	open.Go(func() { w.hangUp(ctx, body(tokens, false)) })
+	open.Go(func() { w.hangUp(ctx, tokensOf(specialist, tokens, false)) })
 	eventually(w.T, "it runs", func() bool { return gate.Stats().Running == 1 })
+}
+
+// paced has a specialist's only replica answer until its pace is known.
+func (w *world) paced(specialist string) {
+	w.T.Helper()
+	for range 8 {
+		w.answered(tokensOf(specialist, 20, true))
+	}
+}
+
+// tokensOf is a chat whose answer has so many tokens.
+func tokensOf(specialist string, n int, stream bool) string {
+	return fmt.Sprintf(`{"model":%q,"max_tokens":%d,"stream":%v,"messages":[{"role":"user","content":"x"}]}`,
+		specialist, n, stream)
 }
 
 // MEGA-46: a request that its first choice refuses is answered by the second one, if the second has a place sooner than
@@ -59,9 +73,11 @@ func TestARefusedRequestIsTheLessLoadedSecondChoices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, _ := newShadowWorld(t, pacedEngines(), append(test.sets, "specialists[0].scheduler.max_running=1",
 				"shadow.max_concurrent=0", "limits.ttft_timeout=20s", "limits.max_queue_wait=12s")...)
-			if w.busy("debug", test.first); test.second > 0 {
+			w.paced("debug")
+			if test.second > 0 {
 				w.busy("systems", test.second)
 			}
+			w.runs("debug", test.first) // last: of which of two is free sooner nothing is over yet
 			resp, answer := w.Post("/v1/chat/completions", asking("unsure 0.60", false))
 			by := resp.Header.Get("X-Specialist")
 			if test.want == "" {

@@ -209,9 +209,10 @@ func TestATokenRateCountsWhatTheEngineCounted(t *testing.T) {
 // request for two answers at a time, whether or not they call tools.
 func TestEachOfSeveralAnswersTakesAPlace(t *testing.T) {
 	w := newWorld(t, smallWorld, toolEngines(8*time.Millisecond), "specialists[1].scheduler.max_running=3",
-		"limits.max_queue_wait=20s")
+		"limits.max_queue_wait=20s", "limits.idle_timeout=20s")
 	for _, i := range []int{0, 3} {
 		body := strings.Replace(toldAt(chatPath, "systems", i), "{", `{"n":2,`, 1)
+		w.Fault("systems-0", `{"kind":"slow","times":1}`) // it is still answered when the second one is here
 		first := w.Ask(t.Context(), chatPath, body)
 		until(t, first.Body, `"delta"`)
 		second := make(chan int, 1)
