@@ -135,7 +135,7 @@ func TestADecisionAloneIsRatedLikeARequest(t *testing.T) {
 	if refused < 10 {
 		t.Errorf("%d of 20 refused at one a second", refused)
 	}
-	w = newWorld(t, smallWorld, smallEngines(), "limits.max_streams=1")
+	w = newWorld(t, smallWorld, smallEngines(), "limits.max_streams=1", "limits.idle_timeout=1m")
 	w.Fault("systems-0", `{"kind":"hang_after_tokens","k":1}`)
 	w.Ask(t.Context(), "/v1/chat/completions", streamed(systems))
 	resp, answer := w.Post("/v1/route", hello)

@@ -59,7 +59,7 @@ func TestAClientThatLeavesFreesBothReplicas(t *testing.T) {
 
 // Both replicas hold a place: the one that prefills from before its answer until the other's first token.
 func TestThePrefillReplicaIsHeldUntilTheFirstToken(t *testing.T) {
-	w := newWorld(t, halves, halvesEngines(), "limits.ttft_timeout=30s")
+	w := newWorld(t, halves, halvesEngines(), "limits.ttft_timeout=30s", "limits.idle_timeout=30s")
 	w.Fault("d-0", `{"kind":"hang"}`)
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()

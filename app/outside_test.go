@@ -77,7 +77,7 @@ func TestAClassifierOfOnesOwnDecidesAndTheBuiltinOneStandsInForIt(t *testing.T) 
 	o := newOutsider(t, answers(`"debug":0.9,"systems":0.1`))
 	t.Cleanup(func() { close(ends) })
 	w := newWorld(t, smallWorld, smallEngines(), "router.classifier.timeout=10s",
-		"router.classifier.http.url="+o.URL, "router.classifier.http.timeout=100ms")
+		"router.classifier.http.url="+o.URL, "router.classifier.http.timeout=1s")
 	for _, row := range []struct {
 		name                 string
 		do                   http.HandlerFunc

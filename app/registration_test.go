@@ -97,7 +97,7 @@ func TestARegisteredReplicaServesForItsTime(t *testing.T) {
 
 // A registration that is ended goes once its stream has come to its end.
 func TestARegistrationEndsAfterADrain(t *testing.T) {
-	f := newFarm(t, 600*time.Millisecond)
+	f := newFarm(t, 3*time.Second)
 	w := newWorld(t, fmt.Sprintf(registered, fmt.Sprintf("http://127.0.0.1:%d", f.port)), nil)
 	if status, text := w.admin("POST", "/admin/replicas",
 		fmt.Sprintf(`{"specialist":"debug","url":"http://127.0.0.2:%d"}`, f.port)); status != 201 {

@@ -15,7 +15,7 @@ import (
 // judging is a world whose answers a shell script judges, asked once.
 //
 //nolint:lll // raw text that cannot be broken
-func judging(t *testing.T, script string) (*world, calibration.Example) {
+func judging(t *testing.T, script, timeout string) (*world, calibration.Example) {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("SKIP-SH: there is no sh")
@@ -24,7 +24,7 @@ func judging(t *testing.T, script string) (*world, calibration.Example) {
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w, file := newShadowWorld(t, proseEngines(), "shadow.judge.command[0]="+path, "shadow.judge.timeout=1s")
+	w, file := newShadowWorld(t, proseEngines(), "shadow.judge.command[0]="+path, "shadow.judge.timeout="+timeout)
 	if resp, answer := w.Post("/v1/chat/completions", asking("unsure 0.60", false), "X-Intent", "review"); resp.StatusCode != 200 {
 		t.Fatalf("status %d: %s", resp.StatusCode, answer)
 	}
@@ -33,7 +33,8 @@ func judging(t *testing.T, script string) (*world, calibration.Example) {
 
 // MEGA-14: a judge's word is the label.
 func TestAJudgeLabelsExamples(t *testing.T) {
-	w, e := judging(t, `case "$(cat)" in *epoll*'"b":'*) echo '{"better":"a"}';; *) echo '{"better":"b"}';; esac`)
+	w, e := judging(t, `case "$(cat)" in *epoll*'"b":'*) echo '{"better":"a"}';; *) echo '{"better":"b"}';; esac`,
+		"1m")
 	if e.Method != calibration.ByJudge || e.Class != calibration.ShadowBetter || e.Label != "systems" || e.Judge != "" {
 		t.Errorf("%+v", e)
 	}
@@ -46,7 +47,7 @@ func TestAJudgeLabelsExamples(t *testing.T) {
 func TestAJudgeThatHangsOrLiesIsCounted(t *testing.T) {
 	for fault, script := range map[string]string{"timeout": "sleep 30", "lied": `echo '{"better":"a"}'`,
 		"failed": "exit 1"} {
-		w, e := judging(t, script)
+		w, e := judging(t, script, map[bool]string{true: "1s", false: "1m"}[fault == "timeout"])
 		if e.Judge != fault || e.Method == calibration.ByJudge || e.Label != "" {
 			t.Errorf("%s: %+v", fault, e)
 		}
