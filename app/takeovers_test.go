@@ -13,7 +13,7 @@ import (
 func TestTakeoversThatFailGiveEverythingBack(t *testing.T) {
 	const four = `
 auth: {anonymous: true}
-limits: {max_queue_wait: 2s, idle_timeout: 2s, ttft_timeout: 300ms, continuations: 3, retry_burst: 1000}
+limits: {max_queue_wait: 2s, idle_timeout: 2s, ttft_timeout: 1s, continuations: 3, retry_burst: 1000}
 fleet: {probe_interval: 20ms, breaker: {failures: 1000}}
 specialists:
   - name: debug
