@@ -65,7 +65,8 @@ func TestAStreamThatBreaksEndsInATypedError(t *testing.T) {
 		{"hang_after_tokens", apierr.UpstreamTimeout},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
-			idle := map[bool]string{true: "300ms", false: "1m"}[c.code == apierr.UpstreamTimeout] // only silence is given up
+			// only silence is given up
+			idle := map[bool]string{true: "300ms", false: "1m"}[c.code == apierr.UpstreamTimeout]
 			w := newWorld(t, smallWorld, smallEngines(), "limits.idle_timeout="+idle)
 			w.Fault("systems-0", fmt.Sprintf(`{"kind":%q,"k":3,"times":1}`, c.fault))
 			resp := w.Ask(t.Context(), "/v1/chat/completions", streamed(systems), "X-Request-Id", "broken")

@@ -42,8 +42,8 @@ type struckCrowd struct {
 //
 //nolint:lll // raw text that cannot be broken
 func TestADeathWithManyInFlightCostsNoAnswer(t *testing.T) {
-	// of a step, so that the machine keeps up
-	sizes := map[int]time.Duration{90: 50 * time.Millisecond, 300: 100 * time.Millisecond}
+	// of a step, so that the machine keeps up: the first has not ended when the last is in flight, and one engine dies
+	sizes := map[int]time.Duration{90: 100 * time.Millisecond, 300: 200 * time.Millisecond}
 	if os.Getenv("OCTET_TEST_CROWDS") == "1" {
 		sizes[1000] = 400 * time.Millisecond
 	}

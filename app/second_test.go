@@ -67,7 +67,7 @@ func TestARefusedRequestIsTheLessLoadedSecondChoices(t *testing.T) {
 		"an idle second choice":              {[]string{full}, 1000, 0, "systems"},
 		"one that is free sooner":            {[]string{full, queue}, 1000, 100, "systems"},
 		"one that is free later":             {[]string{full, queue}, 300, 1400, ""},
-		"later, and the first one had time":  {[]string{queue}, 1000, 1400, "debug"},
+		"later, and the first one had time":  {[]string{queue}, 800, 1400, "debug"},
 		"sooner, and the first one had time": {[]string{queue}, 1000, 100, "systems"},
 	} {
 		t.Run(name, func(t *testing.T) {
