@@ -194,7 +194,8 @@ func TestLoadsProvokeWhatTheyAreFor(t *testing.T) {
 	}
 }
 
-// MEGA-44, MEGA-45, MEGA-46, MEGA-50: what is promised as a number holds; `make sim` has the large sample.
+// MEGA-44, MEGA-45, MEGA-46, MEGA-50: what is promised as a number holds. Of what may be one in a thousand a sample of some
+// hundreds says nothing; `make sim-core` and `make sim` have the large ones.
 func TestFiguresHold(t *testing.T) {
 	c := Gates(4000, 2)
 	c.Enough = func(sum *Outcome) bool { return sum.Admitted > 0 }
@@ -213,7 +214,11 @@ func TestFiguresHold(t *testing.T) {
 	}
 	figures := Figures(rows, &retries)
 	for i := range figures {
-		if f := &figures[i]; f.Of == 0 || !f.Holds() {
+		f := &figures[i]
+		if few := f.Of > 0 && f.Most > 0 && f.Most/100*float64(f.Of) < 1; few {
+			continue
+		}
+		if f.Of == 0 || !f.Holds() {
 			t.Errorf("%s: %.3f %% of %d, more than %g %%", f.What, f.Measured, f.Of, f.Most)
 		}
 	}
