@@ -11,6 +11,7 @@ type Claim struct {
 	priority int
 	since    time.Time
 	held     bool
+	gone     int // placed.gone, as it was held
 	over     bool
 	told     chan error // nil if it was granted at once; else gets nil or a *Refusal, once
 }
@@ -29,8 +30,7 @@ func (p *Placement) Claim(id uint16, served string, priority int, now time.Time)
 	c := h.place(e)
 	claim := &Claim{at: c, priority: priority, since: now}
 	if c.state == loaded {
-		claim.held = true
-		c.users++
+		claim.hold()
 		e.claims++
 		return claim, nil
 	}
@@ -82,11 +82,19 @@ func (p *Placement) Release(claim *Claim, now time.Time) {
 	c.h.forget(c)
 }
 
+// hold makes c held.
+func (c *Claim) hold() {
+	c.held, c.gone = true, c.at.gone
+	c.at.users++
+}
+
+// outlived reports whether what c holds has gone since: what is there by now, if anything, was loaded later.
+func (c *Claim) outlived() bool { return c.gone != c.at.gone }
+
 // grant gives c to all that wait for it.
 func (c *placed) grant() {
 	for _, claim := range c.waiting {
-		claim.held = true
-		c.users++
+		claim.hold()
 		claim.told <- nil
 	}
 	c.waiting = nil

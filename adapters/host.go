@@ -67,6 +67,7 @@ type placed struct {
 	retry     time.Time
 	failure   string // of the last load or unload; "" if it succeeded
 	since     time.Time
+	gone      int // how many times it became absent
 }
 
 // unseen reports whether the engine of h has yet to tell which adapters it has: until then it is not known for how many
@@ -111,6 +112,7 @@ func (c *placed) become(s state, now time.Time) {
 		}
 	}
 	if s == absent {
+		c.gone++
 		c.confirmed, c.running = false, false
 		if c.stays > 0 {
 			c.stays, c.failure, c.retry = 0, "", time.Time{}

@@ -57,8 +57,7 @@ func (d *Dispatch) lostAdapter(ctx context.Context, err error) bool {
 		return false
 	}
 	named := said.Code == apierr.InvalidRequest && strings.Contains(said.EngineText, d.Plan.Adapter)
-	if said.Code != apierr.ModelNotFound && !named ||
-		!d.Plan.Specialist.Keeper.Lost(ctx, uint16(t.rep.Host), d.Plan.Adapter) {
+	if said.Code != apierr.ModelNotFound && !named || !t.adapter.Lost(ctx) {
 		return false
 	}
 	t.adapter.Release()

@@ -194,8 +194,8 @@ func TestLoadsProvokeWhatTheyAreFor(t *testing.T) {
 	}
 }
 
-// MEGA-44, MEGA-45, MEGA-46, MEGA-50: what is promised as a number holds. Of what may be one in a thousand a sample of some
-// hundreds says nothing; `make sim-core` and `make sim` have the large ones.
+// MEGA-44, MEGA-45, MEGA-46, MEGA-50: what is promised as a number holds. Of what may be one in a thousand a sample of
+// some hundreds says nothing; `make sim-core` and `make sim` have the large ones.
 func TestFiguresHold(t *testing.T) {
 	c := Gates(4000, 2)
 	c.Enough = func(sum *Outcome) bool { return sum.Admitted > 0 }
