@@ -2,6 +2,7 @@ package gate
 
 import (
 	"errors"
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -244,6 +245,7 @@ func TestALongerQueueThanEverTakesLonger(t *testing.T) {
 		"one size":      func(i int) (int, int) { return 300, 10_000 + i*61%900 },
 		"one of either": func(int) (int, int) { return 300, 10_000 },
 		"together":      func(i int) (int, int) { return 100 + i%7*50, 20 * (100 + i%7*50) },
+		"one sum":       func(i int) (int, int) { return 200 + i%7*50, 10_000 - i%7*50 },
 	} {
 		var p ttftModel
 		for i := range 200 {
@@ -254,6 +256,31 @@ func TestALongerQueueThanEverTakesLonger(t *testing.T) {
 			want := time.Duration(n[0]+n[1]) * token
 			if got := p.at(float64(n[0]), float64(n[1])); got < want*95/100 || got > want*105/100 {
 				t.Errorf("%s: %d tokens behind %d take %v, want %v", name, n[0], n[1], got, want)
+			}
+		}
+	}
+}
+
+// Whatever was observed, of sizes that vary, come together or are one, an estimate is a time.
+func TestEstimatesOfFirstTokensAreTimes(t *testing.T) {
+	for seed := range uint64(3000) {
+		d := rand.New(rand.NewPCG(seed, 178))
+		var p ttftModel
+		sizes := make([][2]int, 1+d.IntN(4))
+		for i := range sizes {
+			sizes[i] = [2]int{d.IntN(1 << d.IntN(18)), d.IntN(1 << d.IntN(18))}
+			if i > 0 && seed%3 == 0 { // as many in all
+				sizes[i][1] = max(0, sizes[0][0]+sizes[0][1]-sizes[i][0])
+			}
+		}
+		for range rateSamples + d.IntN(100) {
+			n := sizes[d.IntN(len(sizes))]
+			p.observe(float64(n[0]), float64(n[1]), float64(d.IntN(1<<(10+d.IntN(24)))))
+		}
+		for range 10 {
+			x, a := d.IntN(1<<d.IntN(20)), d.IntN(1<<d.IntN(20))
+			if got := p.at(float64(x), float64(a)); got < 0 || got > 365*24*time.Hour {
+				t.Fatalf("seed %d: %d tokens behind %d take %v", seed, x, a, got)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func (p *ttftModel) usual() float64 {
 	return p.a / p.n
 }
 
-// least is how much a is taken to vary at least, as the square of a part of its mean.
+// least is how much a cause is taken to vary at least, as the square of a part of its mean.
 const least = 0.01
 
 // at estimates the y of x and a as a time; 0 is unknown. Where a hardly varied, as before an engine whose queue is long
@@ -43,16 +43,18 @@ func (p *ttftModel) at(x, a float64) time.Duration {
 	if meanA == 0 {
 		return p.duration(x)
 	}
-	xx, aa := p.xx/p.n-meanX*meanX, max(0, p.aa/p.n-meanA*meanA)
+	xx, aa := p.xx/p.n-meanX*meanX, p.aa/p.n-meanA*meanA
 	xa, xy, ay := p.xa/p.n-meanX*meanA, p.xy/p.n-meanX*meanY, p.ay/p.n-meanA*meanY
+	sum, pace := meanX+meanA, meanY/(meanX+meanA)
 	lean := max(0, least*meanA*meanA-aa)
-	aa, ay = aa+lean, ay+lean*meanY/(meanX+meanA)
-	det := xx*aa - xa*xa
-	if xx <= 0.01*meanX*meanX || det <= 0.01*xx*aa { // one size of prompt, or both causes came together
-		slope := max(0, (xy+ay)/(xx+2*xa+aa))
-		return scheduler.Nanos(max(1, meanY+slope*(x-meanX+a-meanA)))
+	both := xx*(aa+lean) - xa*xa
+	if xx <= least*meanX*meanX || both <= least*xx*(aa+lean) { // one size of prompt, or both causes came together
+		lean = max(0, least*sum*sum-(xx+2*xa+aa))
+		slope := max(0, (xy+ay+lean*pace)/(xx+2*xa+aa+lean))
+		return scheduler.Nanos(max(1, meanY+slope*(x+a-sum)))
 	}
-	slope, lag := (xy*aa-ay*xa)/det, (ay*xx-xy*xa)/det
+	aa, ay = aa+lean, ay+lean*pace
+	slope, lag := (xy*aa-ay*xa)/both, (ay*xx-xy*xa)/both
 	if lag <= 0 {
 		return p.duration(x)
 	}
