@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -72,6 +73,31 @@ func TestEveryEndOfACallHasAReceiptAndBlamesNoReplica(t *testing.T) {
 	}
 	for _, c := range answerEnds {
 		t.Run("in the answer/"+c.name, func(t *testing.T) { endsAs(t, w, e, c, true) })
+	}
+}
+
+// What ends as it does where an engine has died, as a client leaves too, has the replica probed soon; nothing else has.
+func TestACallThatTheProxyGivesUpHasTheReplicaProbedSoon(t *testing.T) {
+	for _, c := range slices.Concat(callEnds, answerEnds) {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, smallWorld, smallEngines(), "fleet.probe_interval=1h", "limits.idle_timeout=1h")
+			e := newEnvoy(t, w, false, nil)
+			soon := func() (n int) {
+				for _, rep := range w.App.Server().Runtime().Replicas {
+					if rep != nil && rep.Fleet.NextProbe(time.Now()) < 10*time.Minute {
+						n++
+					}
+				}
+				return n
+			}
+			eventually(t, "all were probed once", func() bool { return soon() == 0 })
+			endsAs(t, w, e, c, true)
+			if c.code == codes.Canceled {
+				eventually(t, "it is probed soon", func() bool { return soon() == 1 })
+			} else if n := soon(); n > 0 {
+				t.Errorf("%d replicas are probed soon", n)
+			}
+		})
 	}
 }
 

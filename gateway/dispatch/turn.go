@@ -86,6 +86,8 @@ func (d *Dispatch) settle(err error) {
 	switch {
 	case errors.Is(err, engine.ErrConnect):
 		t.rep.Fleet.OnConnectFailure()
+	case errors.Is(err, engine.ErrReset):
+		t.rep.Fleet.ProbeSoon()
 	case verdict == fleet.Succeeded:
 		t.rep.Fleet.OnSuccess()
 	}

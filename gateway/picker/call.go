@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 )
 
@@ -40,10 +41,10 @@ type call struct {
 	whole    bool          // all of the body is here
 	trailers bool          // and trailers came behind it
 
-	via     string    // this gateway's name
-	carried bool      // the endpoint was told
-	answers *response // of the engine; nil before its head
-	failing error     // the status that the proxy's doing ends the call with; nil while there is none
+	via     string            // this gateway's name
+	replica *ensemble.Replica // whose endpoint the proxy was told; nil before
+	answers *response         // of the engine; nil before its head
+	failing error             // the status that the proxy's doing ends the call with; nil while there is none
 }
 
 func (p *Picker) newCall(
@@ -163,6 +164,14 @@ func (c *call) fail(with error) error {
 	c.failing = with
 	c.cancel()
 	return ended(c.ctx)
+}
+
+// suspect has the replica looked at, if the proxy gave the call up before the answer was whole: its client may have
+// left, or the engine has died, which the proxy does not tell.
+func (c *call) suspect() {
+	if c.replica != nil && c.ctx.Err() != nil && c.failing == nil {
+		c.replica.Fleet.ProbeSoon()
+	}
 }
 
 // ended returns the status of a call whose line has ended with err.

@@ -24,14 +24,14 @@ var errSpent = errors.New("picker: a request is carried once")
 // Do implements dispatch.Courier: the proxy is told where the request goes, what its head and body are, and the head of
 // the answer is waited for.
 func (c *call) Do(ctx context.Context, to *ensemble.Replica, q *engine.Request) (engine.Response, error) {
-	if c.carried {
+	if c.replica != nil {
 		return nil, errSpent
 	}
 	at := to.Endpoint()
 	if at == "" {
 		return nil, fmt.Errorf("%w: %w", engine.ErrLocal, errNoEndpoint)
 	}
-	c.carried = true
+	c.replica = to
 	c.forget()
 	if err := c.forward(at, to.Prefix(), q); err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) { // the proxy's fault: no replica is to be blamed for it

@@ -113,11 +113,12 @@ func (p *Picker) Process(stream grpc.BidiStreamingServer[extproc.ProcessingReque
 // answer has the line answer one request.
 func (p *Picker) answer(c *call, r *http.Request, among intake.Among) (err error) {
 	defer c.forget()
+	defer c.suspect()
 	w := &writer{call: c, header: http.Header{}}
 	if err = p.drive(w, r, among); err != nil {
 		return c.ended(err)
 	}
-	open := c.keeps && w.status == http.StatusInternalServerError && !c.carried
+	open := c.keeps && w.status == http.StatusInternalServerError && c.replica == nil
 	if open {
 		if at := p.cfg.Endpoint(among); at != "" {
 			return c.ended(c.pass(at))

@@ -26,11 +26,17 @@ func (r *Replica) OnSuccess() {
 // OnConnectFailure notes that the replica could not be reached. It counts like a failed probe and asks for a probe
 // soon. Without a Monitor it does nothing: then only the breaker keeps requests away.
 func (r *Replica) OnConnectFailure() {
+	r.recordProbe(false)
+	r.ProbeSoon()
+}
+
+// ProbeSoon asks for a probe soon, for an answer that ended as answers of dead engines do. It says nothing of the
+// replica itself. Without a Monitor it does nothing.
+func (r *Replica) ProbeSoon() {
 	w := r.watch.Load()
 	if w == nil {
 		return
 	}
-	r.recordProbe(false)
 	select {
 	case w.wake <- struct{}{}:
 	default: // one is on its way

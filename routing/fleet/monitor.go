@@ -30,8 +30,9 @@ type Monitor struct {
 	HealthyAfter int           // successes in a row that bring it back; default 2
 }
 
-// Run probes until ctx ends: at once, then every Interval, and sooner after a connection failed, though not within a
-// tenth of Interval. It has one goroutine for each replica, and returns when all have ended.
+// Run probes until ctx ends: at once, then every Interval, and sooner after a connection or an answer broke, though not
+// within a tenth of Interval: that often until a probe succeeds, or enough have failed. It has one goroutine for each
+// replica, and returns when all have ended.
 func (m Monitor) Run(ctx context.Context) {
 	m = m.withDefaults()
 	var probing sync.WaitGroup
@@ -59,38 +60,40 @@ func (m Monitor) observe(ctx context.Context, r *Replica) {
 	w := &watch{unhealthy: m.Unhealthy, healthy: m.HealthyAfter, interval: m.Interval, wake: make(chan struct{}, 1)}
 	r.watch.Store(w)
 	defer r.watch.Store(nil)
-	for {
-		if err := m.probe(ctx, r); ctx.Err() == nil && !errors.Is(err, ErrUntold) {
+	for doubted, goesOn := false, true; goesOn; doubted, goesOn = m.awaitNext(ctx, r, w, doubted) {
+		err := m.probe(ctx, r)
+		if ctx.Err() == nil && !errors.Is(err, ErrUntold) {
 			r.recordProbe(err == nil)
 			r.probed(err == nil, time.Now())
 		}
-		if !m.awaitNext(ctx, r, w) {
-			return
-		}
+		doubted = doubted && err != nil && r.Healthy()
 	}
 }
 
-// awaitNext waits until the next probe of r is due: a pause, or a tenth of Interval once w was woken. It returns false
-// if no probe follows because ctx has ended or r has left the Fleet.
-func (m Monitor) awaitNext(ctx context.Context, r *Replica, w *watch) bool {
+// awaitNext waits until the next probe of r is due: a pause, or a tenth of Interval if r is doubted, as it is once w
+// was woken. goesOn is false if no probe follows because ctx has ended or r has left the Fleet.
+func (m Monitor) awaitNext(ctx context.Context, r *Replica, w *watch, doubted bool) (now, goesOn bool) {
 	pause := m.pause()
+	if doubted {
+		pause = m.Interval / 10
+	}
 	w.next.Store(time.Now().Add(pause).UnixNano())
 	due := time.NewTimer(pause)
 	defer due.Stop()
-	for woken := false; ; {
+	for {
 		select {
 		case <-ctx.Done():
-			return false
+			return false, false
 		case <-r.gone:
-			return false
+			return false, false
 		case <-w.wake:
-			if !woken {
+			if !doubted {
 				w.next.Store(time.Now().Add(m.Interval / 10).UnixNano())
 				due.Reset(m.Interval / 10)
 			}
-			woken = true
+			doubted = true
 		case <-due.C:
-			return true
+			return doubted, true
 		}
 	}
 }

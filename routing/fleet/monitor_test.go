@@ -199,10 +199,52 @@ func TestAFailedConnectionCountsAndAsksForAProbeSoon(t *testing.T) {
 	})
 }
 
+// A doubt is settled within a few tenths of the interval, whichever way; it counts as no failure itself.
+func TestADoubtIsSettledSoon(t *testing.T) {
+	for name, c := range map[string]struct {
+		sick   []bool // at each probe after the doubt
+		probes []time.Duration
+	}{
+		"none is needed": {[]bool{false, false, false}, []time.Duration{6, 16, 26}},
+		"it has died":    {[]bool{true, true, true, true}, []time.Duration{6, 7, 8, 18}}, // down from 8 s on
+		"it was busy":    {[]bool{true, true, false, true}, []time.Duration{6, 7, 8, 18}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, rs := filled(t, 1)
+				p := watched(t, f, fleet.Monitor{Interval: 10 * time.Second, Unhealthy: 3, HealthyAfter: 1})
+				time.Sleep(5 * time.Second)
+				rs[0].ProbeSoon()
+				rs[0].ProbeSoon()
+				bad := 0
+				for i, sick := range c.sick {
+					p.set(p.sick, "debug-0", sick)
+					for len(p.times("debug-0")) < i+2 {
+						time.Sleep(100 * time.Millisecond)
+						synctest.Wait()
+					}
+					if got := p.times("debug-0")[i+1]; got != c.probes[i]*time.Second {
+						t.Errorf("probe %d at %v", i, got)
+					}
+					if bad++; !sick {
+						bad = 0
+					}
+					if rs[0].Healthy() != (bad < 3) {
+						t.Errorf("healthy %t after %d failures in a row", rs[0].Healthy(), bad)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestWithoutAMonitorAFailedConnectionMarksNothing(t *testing.T) {
 	_, rs := filled(t, 1)
 	for range 100 {
 		rs[0].OnConnectFailure()
+	}
+	if next := rs[0].NextProbe(time.Now()); next != 0 {
+		t.Errorf("probed in %v", next)
 	}
 	if rs[0].OnSuccess(); !rs[0].Healthy() {
 		t.Error("it is down, and nothing can bring it back")

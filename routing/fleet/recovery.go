@@ -23,8 +23,16 @@ func (r *Replica) Recovery(now time.Time) time.Duration {
 	r.stateMu.Lock()
 	missing := max(w.healthy-r.passed, 1)
 	r.stateMu.Unlock()
-	next := max(time.Duration(w.next.Load()-now.UnixNano()), time.Millisecond)
-	return max(back, next+time.Duration(missing-1)*w.interval)
+	return max(back, r.NextProbe(now)+time.Duration(missing-1)*w.interval)
+}
+
+// NextProbe returns the time until the next probe is due, of a millisecond at least; 0 without a Monitor.
+func (r *Replica) NextProbe(now time.Time) time.Duration {
+	w := r.watch.Load()
+	if w == nil {
+		return 0
+	}
+	return max(time.Duration(w.next.Load()-now.UnixNano()), time.Millisecond)
 }
 
 // openFor returns how long the breaker stays open.
