@@ -57,11 +57,11 @@ func share(w [2]float64) float64 {
 const overload = 4.0
 
 // PrintFairness plays a mix whose requests are two tenants', of equal weights, of which one offers three times what the
-// other does. They come in at different gateways where there are several.
+// other does. They come in at different gateways where there are several. It takes the first seed.
 func (p *Plan) PrintFairness(w io.Writer, m *Mix, engines int) error {
 	fmt.Fprint(w, "\n| gateways | between them | share of the tenant that offers three times as much | in the worst "+
 		"10 s | Jain |\n|---|---|---|---|---|\n")
-	base := p.base(m, engines)
+	base := p.base(m, 0, engines)
 	base.Patient, base.Tenants = true, []float64{3, 1}
 	base.Engines.Rate *= overload
 	for _, n := range p.Gateways {
@@ -71,13 +71,13 @@ func (p *Plan) PrintFairness(w io.Writer, m *Mix, engines int) error {
 			if n > 1 && n%2 != 0 || n == 1 && delay > lossy {
 				continue
 			}
-			if err := p.fair(w, c, m.Trace); err != nil {
+			if err := p.fair(w, c, m.Traces[0]); err != nil {
 				return err
 			}
 		}
 		if c := base; n > 1 && n%2 == 0 {
 			c.Gateways, c.Apart = n, true
-			if err := p.fair(w, c, m.Trace); err != nil {
+			if err := p.fair(w, c, m.Traces[0]); err != nil {
 				return err
 			}
 		}

@@ -57,8 +57,9 @@ func TestTheSameCellGivesTheSameFiguresTwice(t *testing.T) {
 	race.Skip(t)
 	table := func() string {
 		_, trace := small(1)
-		p := Plan{Mixes: []Mix{{Name: "zipf", Trace: trace, Blocks: 1024, Rate: 0.4}}, Engines: []int{2},
-			Gateways: []int{1, 4}, Delays: []time.Duration{20 * time.Millisecond}, Extra: []int{4}, Seed: 1}
+		p := Plan{Mixes: []Mix{{Name: "zipf", Traces: []replay.Trace{trace, trace}, Blocks: 1024, Rate: 0.4}},
+			Engines: []int{2}, Gateways: []int{1, 4}, Delays: []time.Duration{20 * time.Millisecond}, Extra: []int{4},
+			Seeds: []uint64{1, 2}}
 		var out bytes.Buffer
 		if err := p.Print(&out, true); err != nil {
 			t.Fatal(err)

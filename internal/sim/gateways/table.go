@@ -12,12 +12,12 @@ import (
 // Mix is a load with a name.
 type Mix struct {
 	Name   string
-	Trace  replay.Trace
-	Blocks int     // of an engine's pool
-	Rate   float64 // near what one gateway over one engine can serve
+	Traces []replay.Trace // one for each of a Plan's Seeds
+	Blocks int            // of an engine's pool
+	Rate   float64        // near what one gateway over one engine can serve
 }
 
-// Plan is what a table holds.
+// Plan is what a table holds: means over its Seeds.
 type Plan struct {
 	Mixes    []Mix
 	Engines  []int
@@ -26,15 +26,15 @@ type Plan struct {
 	Far      time.Duration // the only delay between more than four gateways, which cost most to play
 	// Extra is for which numbers of gateways loss, a partition and independent gateways are played too.
 	Extra []int
-	Seed  uint64
+	Seeds []uint64 // one or more
 }
 
 // Print plays all cells of a plan, and writes the figures of each as soon as they are there; below a
 // head, if there is to be one.
 func (p *Plan) Print(w io.Writer, head bool) error {
 	if head {
-		fmt.Fprintln(w, "| mix | engines | gateways | between them | capacity | good % | hit % | missed % | "+
-			"beyond % | KB/s |\n|---|---|---|---|---|---|---|---|---|---|")
+		fmt.Fprintln(w, "| mix | engines | gateways | between them | capacity | at worst | good % | hit % "+
+			"| missed % | at worst | beyond % | KB/s |\n|---|---|---|---|---|---|---|---|---|---|---|---|")
 	}
 	for i := range p.Mixes {
 		for _, engines := range p.Engines {
@@ -48,40 +48,72 @@ func (p *Plan) Print(w io.Writer, head bool) error {
 
 // group plays the cells of a mix over so many engines.
 func (p *Plan) group(w io.Writer, m *Mix, engines int) error {
-	base := p.base(m, engines)
-	rate, f, err := Alone(base, m.Trace)
-	if err != nil {
-		return err
-	}
-	base.Engines.Rate = rate
-	share := 1.0
-	for _, c := range p.cells(base) {
-		if c.Gateways > 1 {
-			share, f, err = Capacity(c, m.Trace)
-		}
+	plays := make([][]Config, len(p.Seeds)) // the cells of each seed
+	alone := make([]Figures, len(p.Seeds))
+	for i := range p.Seeds {
+		base := p.base(m, i, engines)
+		rate, f, err := Alone(base, m.Traces[i])
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %s | %s | %.1f | %.1f | %.2f | %.2f | %.1f |\n", m.Name, engines, c.Gateways,
-			c.between(), capacity(share), 100*f.Good, 100*f.Hit, 100*f.Missed, 100*f.Beyond,
-			float64(f.Bytes)/1e3/f.Seconds/float64(c.Gateways))
+		base.Engines.Rate = rate
+		plays[i], alone[i] = p.cells(base), f
+	}
+	for at := range plays[0] {
+		var r row
+		for i := range p.Seeds {
+			share, f := 1.0, alone[i]
+			if c := plays[i][at]; c.Gateways > 1 {
+				var err error
+				if share, f, err = Capacity(c, m.Traces[i]); err != nil {
+					return err
+				}
+			}
+			r.add(share, &f)
+		}
+		r.print(w, m.Name, engines, &plays[0][at])
 	}
 	return nil
 }
 
-// capacity says a share that Capacity returned.
+// row adds the figures of a cell up over seeds.
+type row struct {
+	seeds                                   float64
+	share, good, hit, missed, beyond, bytes float64 // sums
+	leastShare, mostMissed                  float64
+}
+
+func (r *row) add(share float64, f *Figures) {
+	if r.seeds == 0 {
+		r.leastShare = share
+	}
+	r.seeds++
+	r.share, r.leastShare = r.share+share, min(r.leastShare, share)
+	r.missed, r.mostMissed = r.missed+f.Missed, max(r.mostMissed, f.Missed)
+	r.good, r.hit, r.beyond = r.good+f.Good, r.hit+f.Hit, r.beyond+f.Beyond
+	r.bytes += float64(f.Bytes) / f.Seconds
+}
+
+func (r *row) print(w io.Writer, mix string, engines int, c *Config) {
+	percent := 100 / r.seeds
+	fmt.Fprintf(w, "| %s | %d | %d | %s | %s | %s | %.1f | %.1f | %.2f | %.2f | %.2f | %.1f |\n", mix, engines,
+		c.Gateways, c.between(), capacity(r.share/r.seeds), capacity(r.leastShare), percent*r.good, percent*r.hit,
+		percent*r.missed, 100*r.mostMissed, percent*r.beyond, r.bytes/1e3/r.seeds/float64(c.Gateways))
+}
+
+// capacity says a share that Capacity returned, or a mean of some.
 func capacity(share float64) string {
-	if share == 0 {
+	if share < less[len(less)-1] {
 		return fmt.Sprintf("< %.2f", less[len(less)-1])
 	}
 	return fmt.Sprintf("%.2f", share)
 }
 
-// base is one gateway before so many engines at a load near what it can serve.
-func (p *Plan) base(m *Mix, engines int) Config {
+// base is one gateway before so many engines at a load near what it can serve, for the i-th seed.
+func (p *Plan) base(m *Mix, i, engines int) Config {
 	c := Config{Gateways: 1, Engines: replay.Default()}
 	e := &c.Engines
-	e.Replicas, e.BlockSize, e.Blocks, e.Seed = engines, m.Trace.Block, m.Blocks, p.Seed
+	e.Replicas, e.BlockSize, e.Blocks, e.Seed = engines, m.Traces[i].Block, m.Blocks, p.Seeds[i]
 	e.Rate = m.Rate * float64(engines)
 	return c
 }

@@ -34,22 +34,23 @@ func run() error {
 	far := flag.Duration("far", 100*time.Millisecond, "of a message between more than four gateways")
 	extra := flag.String("extra", "4", "numbers of gateways that also lose messages, are cut off, and send none")
 	fair := flag.Bool("fair", true, "also two tenants' shares, of the skewed mix over four engines")
-	seed := flag.Uint64("seed", 1, "of clients, messages, tokens and hashes")
+	seeds := flag.String("seeds", "1", "of arrivals, clients, messages, tokens and hashes; the figures are means")
 	flag.Parse()
-	p := gateways.Plan{Far: *far, Seed: *seed}
-	var failed [4]error
+	p := gateways.Plan{Far: *far}
+	var failed [5]error
 	var sizes []int
 	p.Gateways, failed[0] = list(*numbers, strconv.Atoi)
 	p.Delays, failed[1] = list(*delays, time.ParseDuration)
 	p.Extra, failed[2] = list(*extra, strconv.Atoi)
 	sizes, failed[3] = list(*engines, strconv.Atoi)
+	p.Seeds, failed[4] = list(*seeds, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
 	if err := errors.Join(failed[:]...); err != nil {
 		return err
 	}
 	var err error
 	for i, size := range sizes {
 		p.Engines = []int{size}
-		p.Mixes, err = loads(*mixes, *trace, *requests*size/sizes[0])
+		p.Mixes, err = loads(*mixes, *trace, *requests*size/sizes[0], p.Seeds)
 		if err == nil {
 			err = p.Print(os.Stdout, i == 0)
 		}
@@ -60,7 +61,7 @@ func run() error {
 	if !*fair {
 		return nil
 	}
-	skewed, err := loads("zipf", "", *requests)
+	skewed, err := loads("zipf", "", *requests, p.Seeds)
 	if err != nil {
 		return err
 	}
@@ -82,21 +83,23 @@ func list[T any](text string, read func(string) (T, error)) (all []T, err error)
 	return all, nil
 }
 
-// loads returns the mixes of these names.
-func loads(names, trace string, requests int) (all []gateways.Mix, err error) {
+// loads returns the mixes of these names, with a trace for each seed.
+func loads(names, trace string, requests int, seeds []uint64) (all []gateways.Mix, err error) {
 	for _, name := range strings.Split(names, ",") {
 		switch name {
 		case "": // none
 		case "recorded":
-			m, err := recorded(trace, requests)
+			m, err := recorded(trace, requests, seeds)
 			if err != nil {
 				return nil, err
 			}
-			m.Trace.Requests = m.Trace.Requests[:min(len(m.Trace.Requests), requests)]
 			all = append(all, m)
 		case "zipf":
-			all = append(all, gateways.Mix{Name: "zipf", Trace: gateways.Zipf(1, requests*5/4, 256, 1), Blocks: 4096,
-				Rate: 4.7})
+			m := gateways.Mix{Name: "zipf", Blocks: 4096, Rate: 4.7}
+			for _, seed := range seeds {
+				m.Traces = append(m.Traces, gateways.Zipf(seed, requests*5/4, 256, 1))
+			}
+			all = append(all, m)
 		default:
 			return nil, fmt.Errorf("no mix is named %q", name)
 		}
@@ -107,21 +110,41 @@ func loads(names, trace string, requests int) (all []gateways.Mix, err error) {
 // published is the requests of the trace of which copies are played where more are wanted.
 const published = 12_031
 
-// recorded reads the trace, or draws one.
-func recorded(path string, requests int) (gateways.Mix, error) {
+// recorded reads the trace, or draws some.
+func recorded(path string, requests int, seeds []uint64) (m gateways.Mix, err error) {
 	f, err := os.Open(path)
 	if path == "" || os.IsNotExist(err) {
-		t, err := replay.Drawn{Kind: "coder", Seed: 1, Sessions: 2000}.Trace()
-		return gateways.Mix{Name: "coder", Trace: t, Blocks: 1 << 14, Rate: 0.1}, err
+		m = gateways.Mix{Name: "coder", Blocks: 1 << 14, Rate: 0.1}
+		for _, seed := range seeds {
+			t, err := replay.Drawn{Kind: "coder", Seed: seed, Sessions: 2000}.Trace()
+			if err != nil {
+				return m, err
+			}
+			m.Traces = append(m.Traces, cut(t, requests))
+		}
+		return m, nil
 	}
 	if err != nil {
-		return gateways.Mix{}, err
+		return m, err
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		return gateways.Mix{}, err
+		return m, err
 	}
 	t, err := replay.Read(z, replay.Reading{Copies: 1 + requests/published})
-	return gateways.Mix{Name: "conversation", Trace: gateways.Spread(t, 1), Blocks: 512, Rate: 0.28}, err
+	if err != nil {
+		return m, err
+	}
+	m = gateways.Mix{Name: "conversation", Blocks: 512, Rate: 0.28}
+	for _, seed := range seeds {
+		m.Traces = append(m.Traces, cut(gateways.Spread(t, seed), requests))
+	}
+	return m, nil
+}
+
+// cut returns a trace without what comes behind so many requests.
+func cut(t replay.Trace, requests int) replay.Trace {
+	t.Requests = t.Requests[:min(len(t.Requests), requests)]
+	return t
 }
