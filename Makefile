@@ -46,7 +46,7 @@ pairs: ## every pair of features under the race detector: at one gateway, and ea
 	go test $(RACE) ./app/pairs
 	OCTET_TEST_PAIRS=1 go test $(RACE) -run TestPairsOfFeaturesMeetAcrossGateways ./app
 
-planted: ## the bugs of app/pairs/testdata one at a time (features, picker, gateways), each with the cell or test that catches it: writes app/pairs/README.md
+planted: ## the bugs of app/pairs/testdata one at a time (features, picker, gateways, keys), each with the cell or test that catches it: writes app/pairs/README.md
 	cd app/pairs && go test -run TestPlantedBugs -planted -v -timeout 60m .
 
 proof-deadlines: ## deadlines around the time that answers take, hang-ups in every phase and 200 reloads beside 60 bystanders, for ten minutes; ARGS='-for 60s' for less

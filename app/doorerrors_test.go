@@ -156,7 +156,7 @@ var provocations = []provocation{
 		headers: []string{"Content-Type", "text/plain"}},
 	{code: apierr.HeaderTooLarge, before: true, headers: []string{"X-Filler", strings.Repeat("x", 40<<10)}},
 	{code: apierr.PriorityFloor, headers: []string{"X-Intent", "review", "X-Priority", "2"}},
-	{code: apierr.DeadlineExceeded, headers: []string{"X-Deadline-Ms", "80"}, fault: `"hang"`},
+	{code: apierr.DeadlineExceeded, headers: []string{"X-Deadline-Ms", "150"}, fault: `"hang"`},
 	{code: apierr.QueueFull, fault: `"status","k":429`},
 	{code: apierr.Overloaded, fault: `"status","k":503`},
 	{code: apierr.UpstreamReset, fault: `"die_before_headers"`},
@@ -198,7 +198,7 @@ func (w *world) provoke(rows map[apierr.Code]*pageCode, p provocation) {
 func TestEveryCodeIsAnsweredInTheShapeOfItsDoor(t *testing.T) {
 	rows := pageCodes(t)
 	w := newWorld(t, smallWorld, smallEngines(), impatient("limits.body_bytes=64KiB", "limits.json_depth=16",
-		"limits.max_queue_wait=100ms", "limits.ttft_timeout=150ms", "limits.answer_timeout=150ms",
+		"limits.max_queue_wait=100ms", "limits.ttft_timeout=700ms", "limits.answer_timeout=700ms",
 		"limits.body_timeout=300ms", "intents.review.priority_floor=3")...)
 	w.Post("/v1/chat/completions", hello, "Idempotency-Key", "used")
 	for _, p := range provocations {

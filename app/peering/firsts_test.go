@@ -45,17 +45,19 @@ func TestDeadlinesAreRefusedByWhatOtherGatewaysMeasured(t *testing.T) {
 	}
 }
 
-// measuredElsewhere has two of three gateways measure, and asks all what they promise.
-func measuredElsewhere(t *testing.T, took func(i int) time.Duration, refused, served time.Duration) {
-	ctx, end := context.WithCancel(t.Context())
+// gathered runs so many gateways before one replica, with 50 ms between them, until end is called. They know each
+// other.
+func gathered(t *testing.T, n int) (members []*fleet.Replica, gates []*gate.Gate, end func()) {
+	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	h, key := &hub{links: map[string]*hubLink{}, keys: map[string]peers.Held{}}, peers.Key("http://one", "", "")
-	gates := make([]*gate.Gate, 3)
+	gates = make([]*gate.Gate, n)
 	for i := range gates {
 		member, err := fleet.New().Put(fleet.Spec{Name: "one", Specialist: "debug", URL: "http://one"})
 		if err != nil {
 			t.Fatal(err)
 		}
+		members = append(members, member)
 		name := fmt.Sprint("gw-", i)
 		g := New(Config{Name: name, Lease: 2 * time.Second, Link: late{h.link(name), 50 * time.Millisecond},
 			Log: slog.New(slog.DiscardHandler)})
@@ -65,9 +67,16 @@ func measuredElsewhere(t *testing.T, took func(i int) time.Duration, refused, se
 		g.Serve([]Replica{{Key: key, Fleet: member, Gate: gates[i]}})
 		running.Go(func() { g.Run(ctx) })
 	}
-	time.Sleep(time.Second) // in a bubble: they know each other
+	time.Sleep(time.Second) // in a bubble
+	return members, gates, func() { cancel(); running.Wait() }
+}
+
+// measuredElsewhere has two of three gateways measure, and asks all what they promise.
+func measuredElsewhere(t *testing.T, took func(i int) time.Duration, refused, served time.Duration) {
+	_, gates, end := gathered(t, 3)
+	defer end()
 	for i := range 20 {
-		ticket, err := gates[i%2].Admit(ctx, gate.Request{PromptTokens: 100})
+		ticket, err := gates[i%2].Admit(t.Context(), gate.Request{PromptTokens: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,8 +94,46 @@ func measuredElsewhere(t *testing.T, took func(i int) time.Duration, refused, se
 			t.Errorf("gateway %d: %v", i, err)
 		}
 	}
-	end()
-	running.Wait()
+}
+
+// What is left of a prompt is known at another gateway while it is computed, to an eighth, and told of by the eighth.
+func TestWhatIsLeftOfAPromptIsKnownElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		members, _, end := gathered(t, 2)
+		defer end()
+		var f fleet.Flight
+		start := func(tokens int) {
+			members[0].Start(&f, fleet.Demand{Prompt: tokens, Uncached: tokens}, time.Now())
+		}
+		for range 8 { // 1000 tokens a second
+			start(1000)
+			time.Sleep(time.Second) // in a bubble
+			f.FirstToken(time.Now())
+			f.Land()
+		}
+		start(8000)
+		began := time.Now()
+		told := members[1].OthersChanged()
+		for after := 200; after <= 7800; after += 100 {
+			time.Sleep(time.Duration(after)*time.Millisecond - time.Since(began)) // in a bubble
+			left := 8000 - after
+			if got := members[1].Others(); got.Backlog != 8000 || got.Left < left || got.Left > left+left/7+100 {
+				t.Errorf("%d tokens are left, elsewhere %+v", left, got)
+			}
+			if got := members[1].Work(time.Now()); int(got.Tokens) != members[1].Others().Left {
+				t.Errorf("elsewhere it is taken to have %+v", got)
+			}
+		}
+		if n := members[1].OthersChanged() - told; n < 10 || n > 40 {
+			t.Errorf("it is told %d times what is left", n)
+		}
+		f.FirstToken(time.Now())
+		time.Sleep(100 * time.Millisecond) // in a bubble
+		if got := members[1].Others(); got.Left != 0 || got.Running != 1 {
+			t.Errorf("with its first token it is %+v", got)
+		}
+		f.Land()
+	})
 }
 
 // First tokens that were measured here are told where there is another gateway, once, every 200 ms at most.

@@ -138,7 +138,7 @@ func (g *Group) Run(ctx context.Context) {
 
 // look tells what has changed here, and forgets the gateways whose leases are over.
 func (g *Group) look(now time.Time) {
-	work, firsts := g.gather(), g.firsts(now)
+	work, firsts := g.gather(now), g.firsts(now)
 	g.mu.Lock()
 	gone := g.roll.Expire(now)
 	g.lapsed.add(len(gone), now)
@@ -159,15 +159,16 @@ func (g *Group) look(now time.Time) {
 	}
 }
 
-// gather returns what this gateway has at each replica.
-func (g *Group) gather() map[uint64]peers.Work {
+// gather returns what this gateway has at each replica at now.
+func (g *Group) gather(now time.Time) map[uint64]peers.Work {
 	served := g.replicas.Load()
 	work := make(map[uint64]peers.Work, len(served.list))
 	for i := range served.list {
 		r := &served.list[i]
 		own, held := r.Fleet.Own(), r.Gate.Own()
 		w := peers.Work{Running: max(held.Sequences, own.Running), Waiting: own.Waiting, Backlog: own.Backlog,
-			Tokens: own.Tokens, Blocks: held.Blocks, Answer: held.Answer}
+			Left: min(r.Fleet.Remaining(now), own.Backlog), Tokens: own.Tokens, Blocks: held.Blocks,
+			Answer: held.Answer}
 		if held.Waiting > 0 {
 			w.Waiting, w.Urgent = max(w.Waiting, held.Waiting), held.Urgent
 			w.Tenant, w.Had = held.Tenant, held.Had

@@ -16,7 +16,8 @@ type Replica struct {
 
 // tell has a replica's ledger and Gate take what other gateways have there.
 func (r *Replica) tell(w peers.Work) {
-	r.Fleet.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Tokens: w.Tokens})
+	r.Fleet.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Left: w.Left,
+		Tokens: w.Tokens})
 	r.Gate.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
 		Urgent: w.Urgent, Tenant: w.Tenant, Had: w.Had, Answer: w.Answer})
 }

@@ -56,7 +56,8 @@ type Work struct {
 
 // State returns the group as it is now.
 func (g *Group) State() State {
-	own, now := g.gather(), time.Now()
+	now := time.Now()
+	own := g.gather(now)
 	names := g.names()
 	g.mu.Lock()
 	list := g.roll.List(now)

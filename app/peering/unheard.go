@@ -40,7 +40,8 @@ func (g *Group) assume(served *replicas, work map[uint64]peers.Work, changes []u
 		}
 		if !each.Idle() {
 			all = peers.Work{Running: each.Running * missing, Backlog: each.Backlog * missing,
-				Tokens: each.Tokens * missing, Blocks: each.Blocks * missing, Answer: each.Answer}
+				Left: each.Left * missing, Tokens: each.Tokens * missing, Blocks: each.Blocks * missing,
+				Answer: each.Answer}
 		}
 		if u.work[key] != all {
 			changes, u.work[key] = append(changes, key), all

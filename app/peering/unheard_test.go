@@ -31,16 +31,16 @@ func TestGatewaysThatAreNotHeardAreTakenToHaveAsMuchAsThisOne(t *testing.T) {
 	}{
 		{"both are heard", 0, func() {}, fleet.Beside{Running: 14}},
 		{"the store is away, and leases run", Every, func() { g.Away(peers.ErrAway) }, fleet.Beside{Running: 14}},
-		{"leases are over", time.Second, func() {}, fleet.Beside{Running: 2, Backlog: 80, Tokens: 200}},
-		{"one more begins here", Every, start, fleet.Beside{Running: 4, Backlog: 160, Tokens: 400}},
+		{"leases are over", time.Second, func() {}, fleet.Beside{Running: 2, Backlog: 80, Left: 80, Tokens: 200}},
+		{"one more begins here", Every, start, fleet.Beside{Running: 4, Backlog: 160, Left: 160, Tokens: 400}},
 		{"the engine runs others too", Every, func() { r.Fleet.Reports(&fleet.Reported{HasLoad: true, Others: 1}) },
-			fleet.Beside{Running: 4, Backlog: 160, Tokens: 400}},
+			fleet.Beside{Running: 4, Backlog: 160, Left: 160, Tokens: 400}},
 		{"the engine runs no others", Every, func() { r.Fleet.Reports(&fleet.Reported{HasLoad: true}) },
 			fleet.Beside{}},
 		{"nothing is known of it", Every, func() { r.Fleet.Reports(&fleet.Reported{}) },
-			fleet.Beside{Running: 4, Backlog: 160, Tokens: 400}},
+			fleet.Beside{Running: 4, Backlog: 160, Left: 160, Tokens: 400}},
 		{"all ends here", Every, func() { own[0].Land(); own[1].Land() }, fleet.Beside{}},
-		{"one begins", Every, start, fleet.Beside{Running: 2, Backlog: 80, Tokens: 200}},
+		{"one begins", Every, start, fleet.Beside{Running: 2, Backlog: 80, Left: 80, Tokens: 200}},
 		{"the store is back", Every, func() { g.Away(nil) }, fleet.Beside{}},
 	} {
 		step.do()

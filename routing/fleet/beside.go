@@ -5,6 +5,7 @@ type Beside struct {
 	Running int // requests in its batch
 	Waiting int // requests
 	Backlog int // tokens to compute before the first tokens of all of these
+	Left    int // of Backlog, as the others told it last
 	Tokens  int // of prompts and answers in its batch
 }
 
@@ -16,6 +17,7 @@ func (r *Replica) Beside(b Beside) {
 	} else {
 		r.beside.Store(&b)
 	}
+	r.prefills.beside(b.Left)
 	r.besides.Add(1)
 	r.ledger.change(oneEvent)
 }

@@ -22,8 +22,8 @@ func TestWhatOtherGatewaysHaveCountsAsItsOwn(t *testing.T) {
 	f := r.Route(fleet.Demand{Prompt: 100, Uncached: 60})
 	f.Begin(now)
 	own := picture()
-	r.Beside(fleet.Beside{Running: 2, Waiting: 3, Backlog: 500, Tokens: 900})
-	if got, want := picture(), [8]int{3, 3, 560, 1000, 6, 3, 560, 560}; got != want {
+	r.Beside(fleet.Beside{Running: 2, Waiting: 3, Backlog: 500, Left: 400, Tokens: 900})
+	if got, want := picture(), [8]int{3, 3, 560, 1000, 6, 3, 560, 460}; got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got := r.Own(); got != (fleet.Beside{Running: 1, Backlog: 60, Tokens: 100}) {

@@ -6,42 +6,6 @@ import (
 	"time"
 )
 
-// Work is what a replica has yet to prefill for requests on their way to it or in it, and what it is known to take.
-type Work struct {
-	// uncached prompt tokens, less what must be computed by now at Rate: of the prompt at the head alone, as later ones
-	// have not begun before its first token
-	Tokens float64
-	// prompt tokens a second, without what any prompt takes, measured from first token to first token; 0 is unknown
-	Rate float64
-
-	Slowdown float64 // as Pace has it
-	Life     float64 // likewise
-
-	Recent Recent
-}
-
-// Recent is what was sent to a replica, fading by the second: what was sent 20 seconds ago counts for 1/e.
-type Recent struct {
-	Tokens   float64 // uncached prompt tokens
-	Requests float64
-}
-
-// Work returns what r has yet to prefill before a request that is sent there at now. It takes a lock only where
-// something has changed since it was asked last. Unlike Backlog it knows that a long prompt that began long ago is
-// nearly done.
-func (r *Replica) Work(now time.Time) (w Work) {
-	r.WorkAt(&w, now.UnixNano())
-	return w
-}
-
-// WorkAt is Work into w, at a time in nanoseconds by the wall clock: for those that ask for many replicas at once.
-func (r *Replica) WorkAt(w *Work, now int64) {
-	r.prefills.work(w, now, &r.pace)
-	if b := r.beside.Load(); b != nil {
-		w.Tokens += float64(b.Backlog)
-	}
-}
-
 // prefills are the prompts of one replica without a first token, in the order in which they were sent, which is the
 // order in which engines compute them.
 type prefills struct {
@@ -53,7 +17,9 @@ type prefills struct {
 	pending []prefill  // guarded by mu
 	last    uint64     // name that was given; guarded by mu
 	recent  recent     // guarded by mu
-	since   time.Time  // from when the first that was sent is being computed; guarded by mu
+	since   time.Time  // from when the first that was sent is being computed, at the earliest; guarded by mu
+	others  int        // tokens that other gateways have there to compute; guarded by mu
+	mixed   bool       // they have had some since then; guarded by mu
 	rate    regression // seconds from one first token to the next, over the tokens between them; guarded by mu
 }
 
@@ -77,6 +43,10 @@ type prefill struct {
 	tokens int    // to compute
 	// its first token is not seen: it is done when its time is over, or when a later prompt's first token comes
 	whole bool
+
+	sent   time.Time // zero before that
+	ahead  int       // tokens that were to be computed before it then, as far as was known
+	shared bool      // of these some are other gateways'
 }
 
 // route enters a prompt before it is sent, and returns its name.
@@ -118,15 +88,61 @@ func (l *prefills) begin(name uint64, now time.Time) {
 func (l *prefills) send(at int, now time.Time) {
 	to := l.sent
 	if to == 0 {
-		l.since = now
+		l.since, l.mixed = now, l.others > 0
 	}
-	l.recent.add(l.pending[at].tokens, now)
+	p := &l.pending[at]
+	p.sent, p.ahead, p.shared = now, l.others+l.left(now), l.others > 0
+	l.recent.add(p.tokens, now)
 	if at > to {
 		p := l.pending[at]
 		copy(l.pending[to+1:at+1], l.pending[to:at])
 		l.pending[to] = p
 	}
 	l.sent++
+}
+
+// left returns how many tokens of the prompts that were sent are left to compute. The caller holds mu.
+func (l *prefills) left(now time.Time) (tokens int) {
+	for i := range l.pending[:l.sent] {
+		tokens += l.pending[i].tokens
+	}
+	if l.sent > 0 {
+		rate := l.measured()
+		done := rate * max(0, now.Sub(l.begun(rate)).Seconds())
+		tokens -= int(min(done, float64(l.pending[0].tokens)))
+	}
+	return tokens
+}
+
+// measured returns the rate; 0 is unknown. The caller holds mu.
+func (l *prefills) measured() float64 {
+	if l.rate.known() {
+		if _, slope := l.rate.fit(); slope > 0 {
+			return 1 / slope
+		}
+	}
+	return 0
+}
+
+// begun returns from when the first that was sent is being computed at that rate: the engine computes what other
+// gateways sent there before it first. The caller holds mu.
+func (l *prefills) begun(rate float64) time.Time {
+	if l.sent == 0 || rate <= 0 || !l.pending[0].shared {
+		return l.since
+	}
+	first := &l.pending[0]
+	if at := first.sent.Add(seconds(float64(first.ahead) / rate)); at.After(l.since) {
+		return at
+	}
+	return l.since
+}
+
+// beside notes how many tokens other gateways have there to compute.
+func (l *prefills) beside(tokens int) {
+	l.mu.Lock()
+	l.others = tokens
+	l.mixed = l.mixed || tokens > 0
+	l.mu.Unlock()
 }
 
 // find returns where a prompt is in pending, from a place on; -1 if it is not there. The caller holds mu.
@@ -180,7 +196,9 @@ func (l *prefills) markStale() {
 	}
 }
 
-// measure notes that pending[at] is computed now, and with it all whole prompts before it. The caller holds mu.
+// measure notes that pending[at] is computed now, and with it all whole prompts before it: what that took since the
+// last first token, or, if other gateways' prompts were computed meanwhile, since it was sent, with all that was ahead
+// of it. The caller holds mu.
 func (l *prefills) measure(at int, now time.Time) {
 	tokens := l.pending[at].tokens
 	for i := range l.pending[:at] {
@@ -189,8 +207,12 @@ func (l *prefills) measure(at int, now time.Time) {
 			p.tokens = 0
 		}
 	}
-	l.rate.add(float64(tokens), max(0, now.Sub(l.since).Seconds()))
-	l.since = now
+	took := now.Sub(l.since)
+	if p := &l.pending[at]; l.mixed { // the engine has computed others' prompts in between, when is not known
+		tokens, took = p.ahead+p.tokens, now.Sub(p.sent)
+	}
+	l.rate.add(float64(tokens), max(0, took.Seconds()))
+	l.since, l.mixed = now, l.others > 0
 }
 
 // publish computes the view for readers, and returns it. What an answer measures that ends between two prompts' steps,
@@ -199,13 +221,9 @@ func (l *prefills) publish(p *pace) *prefillView {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stale.Store(false)
-	s := &prefillView{since: l.since.UnixNano(), slowdown: read(&p.slowdown), life: read(&p.life),
+	rate := l.measured()
+	s := &prefillView{rate: rate, since: l.begun(rate).UnixNano(), slowdown: read(&p.slowdown), life: read(&p.life),
 		recent: l.recent}
-	if l.rate.known() {
-		if _, slope := l.rate.fit(); slope > 0 {
-			s.rate = 1 / slope
-		}
-	}
 	headed := false
 	for i := range l.pending {
 		if p := &l.pending[i]; i < l.sent {

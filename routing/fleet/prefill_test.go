@@ -172,3 +172,35 @@ func TestTheRateIsThatOfTokensAlone(t *testing.T) {
 	}
 	wantWork(t, r, now, 0, 1000)
 }
+
+// An engine that computes other gateways' prompts too is as fast as it is, and computes ours behind what was there.
+func TestTheRateIsTheEnginesBesideOtherGateways(t *testing.T) {
+	_, all := filled(t, 1)
+	r, now, dice := all[0], time.Unix(0, 0), rand.New(rand.NewPCG(1, 1))
+	tokens := func() int { return 100 * (2 + dice.IntN(30)) } // of which the engine computes 1000 a second
+	after := func(n int) time.Time { return now.Add(time.Duration(n) * time.Millisecond) }
+	for round := range 40 {
+		others, own := tokens(), tokens()
+		r.Beside(fleet.Beside{Running: 1, Backlog: others, Left: others})
+		now = after(100)
+		r.Beside(fleet.Beside{Running: 1, Backlog: others, Left: others - 100})
+		f := begin(r, own, false, now)
+		if round > 8 {
+			wantWork(t, r, now, float64(others-100+own), 1000)
+		}
+		if got := r.Remaining(after(others - 100)); round > 8 && got != own {
+			t.Fatalf("%d of %d tokens are left before the engine begins with them", got, own)
+		}
+		now = after(others - 100)
+		r.Beside(fleet.Beside{})
+		if got := r.Remaining(after(own / 2)); round > 8 && got != own-own/2 {
+			t.Fatalf("%d of %d tokens are left when half is computed", got, own)
+		}
+		now = after(own)
+		f.FirstToken(now)
+		f.Land()
+	}
+	wantWork(t, r, now, 0, 1000)
+	now = measured(r, now) // alone again, it is measured as before
+	wantWork(t, r, now, 0, 1000)
+}

@@ -34,6 +34,7 @@ type Work struct {
 	Tenant  uint64        // whose request waits that is next of these, see TenantKey; 0 is not told
 	Had     int           // what that tenant has had, see Shares
 	Backlog int           // prompt tokens to compute before the first tokens of all of these
+	Left    int           // of Backlog, by now: what is left to compute
 	Tokens  int           // of prompts and answers in its batch
 	Blocks  int           // held, and reserved for growth
 	Answer  time.Duration // that an answer takes, on average; 0 is not measured
@@ -102,7 +103,7 @@ func (w Work) Add(o Work) Work {
 		w.Answer = max(w.Answer, o.Answer)
 	}
 	w.Running, w.Waiting, w.Backlog = w.Running+o.Running, w.Waiting+o.Waiting, w.Backlog+o.Backlog
-	w.Tokens, w.Blocks = w.Tokens+o.Tokens, w.Blocks+o.Blocks
+	w.Left, w.Tokens, w.Blocks = w.Left+o.Left, w.Tokens+o.Tokens, w.Blocks+o.Blocks
 	return w
 }
 

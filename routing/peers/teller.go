@@ -48,7 +48,7 @@ func (t *Teller) Tell(work map[uint64]Work, news *peerspb.Message, now time.Time
 	}
 	t.work = t.work[:0]
 	for replica, w := range work {
-		if told := t.told[replica]; w != told && !(w.Idle() && told.Idle()) {
+		if told := t.told[replica]; w.differs(told) && !(w.Idle() && told.Idle()) {
 			t.work = appendWork(t.work, replica, w)
 			t.note(replica, w)
 		}
@@ -65,6 +65,16 @@ func (t *Teller) Tell(work map[uint64]Work, news *peerspb.Message, now time.Time
 	t.seq++
 	m.Seq = t.seq
 	return append(t.seal(m), t.work...)
+}
+
+// differs returns true if w is news where told was told last. What is left of a prompt shrinks all the time that it is
+// computed: an eighth is news.
+func (w Work) differs(told Work) bool {
+	const grain = 8
+	if diff := w.Left - told.Left; diff*grain < told.Left && -diff*grain < told.Left {
+		w.Left = told.Left
+	}
+	return w != told
 }
 
 func (t *Teller) note(replica uint64, w Work) {

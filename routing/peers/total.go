@@ -49,7 +49,7 @@ func (t *total) addUp() {
 	for _, p := range t.parts {
 		w := &p.work
 		sum.Running, sum.Waiting, sum.Backlog = sum.Running+w.Running, sum.Waiting+w.Waiting, sum.Backlog+w.Backlog
-		sum.Tokens, sum.Blocks = sum.Tokens+w.Tokens, sum.Blocks+w.Blocks
+		sum.Left, sum.Tokens, sum.Blocks = sum.Left+w.Left, sum.Tokens+w.Tokens, sum.Blocks+w.Blocks
 		if w.Answer > 0 {
 			n := float64(w.Running + 1)
 			weighed, weight = weighed+n*float64(w.Answer/time.Millisecond), weight+n

@@ -53,7 +53,7 @@ func TestAMessageOfVersion1IsReadFromNowOn(t *testing.T) {
 	}
 	roll := NewRoll("reader", 1)
 	h := heard(t, roll, text, noon)
-	if at := roll.Beside(42); !h.Joins || !h.Fresh || at.Running != 3 || at.Urgent != 10 {
+	if at := roll.Beside(42); !h.Joins || !h.Fresh || at.Running != 3 || at.Urgent != 10 || at.Left != 5000 {
 		t.Errorf("%+v, %+v", h, at)
 	}
 }

@@ -30,6 +30,7 @@ const (
 	answerMsField = 8
 	tenantField   = 9
 	hadField      = 10
+	leftField     = 11
 )
 
 // read reads a message. What it tells of replicas, which is most of nearly all messages, is read in place and appended
@@ -119,12 +120,14 @@ func count(w *peerspb.Work, number int, value uint64) {
 		w.AnswerMs = uint32(value)
 	case hadField:
 		w.Had = value
+	case leftField:
+		w.Left = value
 	}
 }
 
 // appendWork appends to the fields of a message that which tells what is at a replica.
 func appendWork(text []byte, replica uint64, w Work) []byte {
-	const longest = 96 // bytes of all fields: eight varints of five or ten, two fixed ones, and their tags
+	const longest = 108 // bytes of all fields: nine varints of five or ten, two fixed ones, and their tags
 	var space [longest]byte
 	body := protowire.AppendFixed64(protowire.AppendTag(space[:0], replicaField, protowire.Fixed64Type), replica)
 	put := func(number protowire.Number, n uint64) {
@@ -141,7 +144,10 @@ func appendWork(text []byte, replica uint64, w Work) []byte {
 			body = protowire.AppendFixed64(protowire.AppendTag(body, tenantField, protowire.Fixed64Type), w.Tenant)
 		}
 	}
-	put(backlogField, uint64(max(w.Backlog, 0)))
+	if w.Backlog > 0 {
+		put(backlogField, uint64(w.Backlog))
+		put(leftField, uint64(max(w.Left, 0))+1)
+	}
 	put(tokensField, uint64(max(w.Tokens, 0)))
 	put(blocksField, uint64(count32(w.Blocks)))
 	put(answerMsField, uint64(count32(int(w.Answer.Milliseconds()))))
@@ -157,10 +163,14 @@ func fromWire(w *peerspb.Work) Work {
 		tenant, had = w.GetTenant(), int(min(w.GetHad(), most))
 		urgent = min(max(int(w.GetUrgent())-urgentBase, -urgentBase+1), urgentBase-1)
 	}
+	backlog := int(min(w.GetBacklog(), most))
+	left := backlog // of an older gateway
+	if told := w.GetLeft(); told > 0 {
+		left = int(min(told-1, uint64(backlog)))
+	}
 	return Work{Running: int(w.GetRunning()), Waiting: int(w.GetWaiting()), Urgent: urgent,
-		Tenant: tenant, Had: had,
-		Backlog: int(min(w.GetBacklog(), most)), Tokens: int(min(w.GetTokens(), most)), Blocks: int(w.GetBlocks()),
-		Answer: time.Duration(w.GetAnswerMs()) * time.Millisecond}
+		Tenant: tenant, Had: had, Backlog: backlog, Left: left, Tokens: int(min(w.GetTokens(), most)),
+		Blocks: int(w.GetBlocks()), Answer: time.Duration(w.GetAnswerMs()) * time.Millisecond}
 }
 
 // count32 is n as fields of 32 bits have it.

@@ -20,6 +20,7 @@ func drawWork(rt *rapid.T) Work {
 	w := Work{Running: small.Draw(rt, "running"), Waiting: small.Draw(rt, "waiting"),
 		Backlog: large.Draw(rt, "backlog"), Tokens: large.Draw(rt, "tokens"), Blocks: small.Draw(rt, "blocks"),
 		Answer: time.Duration(small.Draw(rt, "answer")) * time.Millisecond}
+	w.Left = rapid.IntRange(0, w.Backlog).Draw(rt, "left")
 	if w.Waiting > 0 {
 		w.Urgent, w.Had = rapid.IntRange(-100, 100).Draw(rt, "urgent"), large.Draw(rt, "had")
 		w.Tenant = rapid.OneOf(rapid.Just(uint64(0)), rapid.Uint64()).Draw(rt, "tenant")

@@ -19,7 +19,8 @@ func (r *run) touched(g *gateway) {
 	r.agenda.note((r.now-phase+tellEvery).Truncate(tellEvery)+phase, func() { r.look(g) })
 }
 
-// beat has a gateway look now and then although nothing changed, as long as there is anything to do.
+// beat has a gateway look now and then although nothing changed but what is left of prompts, as long as there is
+// anything to do.
 func (r *run) beat(g *gateway) {
 	if r.left == 0 {
 		return
@@ -45,16 +46,17 @@ func (r *run) look(g *gateway) {
 func (g *gateway) gather() map[uint64]peers.Work {
 	work := make(map[uint64]peers.Work, len(g.doors))
 	for i := range g.doors {
-		work[g.doors[i].key] = g.doors[i].work()
+		work[g.doors[i].key] = g.doors[i].work(g.clock())
 	}
 	return work
 }
 
 // work is what a gateway has at an engine.
-func (d *door) work() peers.Work {
+func (d *door) work(now time.Time) peers.Work {
 	own, held := d.member.Own(), d.model.Own()
 	w := peers.Work{Running: max(held.Sequences, own.Running), Waiting: max(own.Waiting, held.Waiting),
-		Backlog: own.Backlog, Tokens: own.Tokens, Blocks: held.Blocks, Answer: held.Answer}
+		Backlog: own.Backlog, Left: min(d.member.Remaining(now), own.Backlog), Tokens: own.Tokens, Blocks: held.Blocks,
+		Answer: held.Answer}
 	if held.Waiting > 0 {
 		w.Urgent, w.Tenant, w.Had = held.Urgent, held.Tenant, held.Had
 	}
@@ -62,13 +64,13 @@ func (d *door) work() peers.Work {
 }
 
 // assume is what so many gateways that are not heard are taken to have at an engine, as app/peering does.
-func (d *door) assume(missing int) peers.Work {
-	w := d.work()
+func (d *door) assume(missing int, now time.Time) peers.Work {
+	w := d.work(now)
 	if missing <= 0 || w.Idle() || d.member.Reported().HasLoad && d.member.Reported().Others == 0 {
 		return peers.Work{}
 	}
-	return peers.Work{Running: w.Running * missing, Backlog: w.Backlog * missing, Tokens: w.Tokens * missing,
-		Blocks: w.Blocks * missing, Answer: w.Answer}
+	return peers.Work{Running: w.Running * missing, Backlog: w.Backlog * missing, Left: w.Left * missing,
+		Tokens: w.Tokens * missing, Blocks: w.Blocks * missing, Answer: w.Answer}
 }
 
 // apply tells a gateway's ledgers and Models what the others have, where that has changed.
@@ -83,13 +85,14 @@ func (r *run) apply(g *gateway) {
 	for host := range g.doors { // in their order, not the map's
 		d := &g.doors[host]
 		_, ok := changed[d.key]
-		assumed := d.assume(missing)
+		assumed := d.assume(missing, r.clock())
 		if !ok && assumed == d.assumed {
 			continue
 		}
 		d.assumed = assumed
 		w := g.roll.Beside(d.key).Add(assumed)
-		d.member.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Tokens: w.Tokens})
+		d.member.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Left: w.Left,
+			Tokens: w.Tokens})
 		d.model.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
 			Urgent: w.Urgent, Tenant: w.Tenant, Had: w.Had, Answer: w.Answer}, r.now)
 		r.collect(g, host)

@@ -240,7 +240,9 @@ type Work struct {
 	// xxh3 of the name of the tenant whose request is the next to start of those that wait; 0: not told.
 	Tenant uint64 `protobuf:"fixed64,9,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	// What that tenant has had of the replica at that priority, at all gateways, lately, over its weight: tokens. See the package.
-	Had           uint64 `protobuf:"varint,10,opt,name=had,proto3" json:"had,omitempty"`
+	Had uint64 `protobuf:"varint,10,opt,name=had,proto3" json:"had,omitempty"`
+	// Of backlog, what is left to compute as this is told, plus 1; 0: not told. It shrinks while a prompt is computed, which is told by the eighth.
+	Left          uint64 `protobuf:"varint,11,opt,name=left,proto3" json:"left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -341,6 +343,13 @@ func (x *Work) GetTenant() uint64 {
 func (x *Work) GetHad() uint64 {
 	if x != nil {
 		return x.Had
+	}
+	return 0
+}
+
+func (x *Work) GetLeft() uint64 {
+	if x != nil {
+		return x.Left
 	}
 	return 0
 }
@@ -1333,7 +1342,7 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\astarted\x18\x0f \x03(\v2\x17.octet.peers.v1.StartedR\astarted\x12.\n" +
 	"\x06routed\x18\x10 \x03(\v2\x16.octet.peers.v1.RoutedR\x06routed\x12\x18\n" +
 	"\ahashing\x18\x11 \x01(\x06R\ahashing\x12-\n" +
-	"\x06firsts\x18\x12 \x03(\v2\x15.octet.peers.v1.FirstR\x06firsts\"\xfd\x01\n" +
+	"\x06firsts\x18\x12 \x03(\v2\x15.octet.peers.v1.FirstR\x06firsts\"\x91\x02\n" +
 	"\x04Work\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\x06R\areplica\x12\x18\n" +
 	"\arunning\x18\x02 \x01(\rR\arunning\x12\x18\n" +
@@ -1345,7 +1354,8 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\tanswer_ms\x18\b \x01(\rR\banswerMs\x12\x16\n" +
 	"\x06tenant\x18\t \x01(\x06R\x06tenant\x12\x10\n" +
 	"\x03had\x18\n" +
-	" \x01(\x04R\x03had\"\xa9\x01\n" +
+	" \x01(\x04R\x03had\x12\x12\n" +
+	"\x04left\x18\v \x01(\x04R\x04left\"\xa9\x01\n" +
 	"\x04Knob\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05clock\x18\x02 \x01(\x04R\x05clock\x12\x0e\n" +
