@@ -106,6 +106,13 @@ var jwtEvents = []jwtEvent{
 			p.apply(func(c *cfg) { c.Auth.JWT = &terms })
 			p.issuer.audience = "second"
 		}},
+	{name: "auth.jwt is changed while the JWKS is down", fresh: refused, other: (*jwtPair).before,
+		strike: func(p *jwtPair) {
+			p.lose(jwksDown)
+			terms := *p.App.Config().Auth.JWT
+			terms.Leeway += time.Second
+			p.apply(func(c *cfg) { c.Auth.JWT = &terms })
+		}},
 	{name: "the day is used up", old: exhausted, fresh: exhausted, other: (*jwtPair).fresh, strike: (*jwtPair).exhaust},
 	{name: "clocks differ by almost the leeway", leeway: 5 * time.Minute, life: -4 * time.Minute,
 		other: (*jwtPair).fresh, strike: func(p *jwtPair) {
