@@ -102,16 +102,28 @@ func (l *prefills) send(at int, now time.Time) {
 }
 
 // left returns how many tokens of the prompts that were sent are left to compute. The caller holds mu.
-func (l *prefills) left(now time.Time) (tokens int) {
+func (l *prefills) left(now time.Time) int {
+	sent, head := l.sums()
+	if sent == 0 {
+		return 0
+	}
+	rate := l.measured()
+	done := rate * max(0, now.Sub(l.begun(rate)).Seconds())
+	return sent - int(min(done, float64(head)))
+}
+
+// sums returns the tokens of the prompts that were sent, and of these the ones up to and with the first prompt whose
+// first token will be seen. The caller holds mu.
+func (l *prefills) sums() (sent, head int) {
+	headed := false
 	for i := range l.pending[:l.sent] {
-		tokens += l.pending[i].tokens
+		p := &l.pending[i]
+		sent += p.tokens
+		if !headed {
+			head, headed = sent, !p.whole
+		}
 	}
-	if l.sent > 0 {
-		rate := l.measured()
-		done := rate * max(0, now.Sub(l.begun(rate)).Seconds())
-		tokens -= int(min(done, float64(l.pending[0].tokens)))
-	}
-	return tokens
+	return sent, head
 }
 
 // measured returns the rate; 0 is unknown. The caller holds mu.
@@ -224,16 +236,10 @@ func (l *prefills) publish(p *pace) *prefillView {
 	rate := l.measured()
 	s := &prefillView{rate: rate, since: l.begun(rate).UnixNano(), slowdown: read(&p.slowdown), life: read(&p.life),
 		recent: l.recent}
-	headed := false
-	for i := range l.pending {
-		if p := &l.pending[i]; i < l.sent {
-			s.sent += float64(p.tokens)
-			if !headed {
-				s.head, headed = s.sent, !p.whole
-			}
-		} else {
-			s.queued += float64(p.tokens)
-		}
+	sent, head := l.sums()
+	s.sent, s.head = float64(sent), float64(head)
+	for i := range l.pending[l.sent:] {
+		s.queued += float64(l.pending[l.sent+i].tokens)
 	}
 	l.view.Store(s)
 	return s

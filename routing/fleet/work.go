@@ -10,7 +10,8 @@ type Work struct {
 	// uncached prompt tokens, less what must be computed by now at Rate: of the prompt at the head alone, as later ones
 	// have not begun before its first token
 	Tokens float64
-	// prompt tokens a second, without what any prompt takes, measured from first token to first token; 0 is unknown
+	// prompt tokens a second, without what any prompt takes, measured from first token to first token, or beside other
+	// gateways' prompts from when a prompt was sent, over all before it; 0 is unknown
 	Rate float64
 
 	Slowdown float64 // as Pace has it
