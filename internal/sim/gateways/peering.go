@@ -9,9 +9,10 @@ import (
 	"octet/scheduler/gate"
 )
 
-// touched notes that something of a gateway changed: it tells it at its next tick.
+// touched notes that something of a gateway changed: it tells it at its next tick. When all is done nothing is told any
+// more: one gateway's message would have the next one look, and tell, for ever.
 func (r *run) touched(g *gateway) {
-	if g.ticks || r.alone() {
+	if g.ticks || r.left == 0 || r.alone() {
 		return
 	}
 	g.ticks = true
