@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	extproc "github.com/envoyproxy/go-control-plane/envoy/service/ext_proc/v3"
 
+	"octet/engine/emulator"
 	"octet/gateway/receipt"
 )
 
@@ -82,23 +84,45 @@ func TestACallThatTheProxyGivesUpHasTheReplicaProbedSoon(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, smallWorld, smallEngines(), "fleet.probe_interval=1h", "limits.idle_timeout=1h")
 			e := newEnvoy(t, w, false, nil)
-			soon := func() (n int) {
-				for _, rep := range w.App.Server().Runtime().Replicas {
-					if rep != nil && rep.Fleet.NextProbe(time.Now()) < 10*time.Minute {
-						n++
-					}
-				}
-				return n
-			}
-			eventually(t, "all were probed once", func() bool { return soon() == 0 })
+			eventually(t, "all were probed once", func() bool { return w.probedSoon() == 0 })
 			endsAs(t, w, e, c, true)
 			if c.code == codes.Canceled {
-				eventually(t, "it is probed soon", func() bool { return soon() == 1 })
-			} else if n := soon(); n > 0 {
+				eventually(t, "it is probed soon", func() bool { return w.probedSoon() == 1 })
+			} else if n := w.probedSoon(); n > 0 {
 				t.Errorf("%d replicas are probed soon", n)
 			}
 		})
 	}
+}
+
+// An engine that lets a connection go within its answer is probed soon; one that says what is wrong, or answers, not.
+func TestAnEngineWhoseAnswerBreaksIsProbedSoon(t *testing.T) {
+	for fault, want := range map[string]int{emulator.DieAfterTokens: 1, emulator.ErrorEvent: 0, "": 0} {
+		t.Run(fault, func(t *testing.T) {
+			w := newWorld(t, smallWorld, smallEngines(), "fleet.probe_interval=1h", "limits.continuations=0")
+			eventually(t, "all were probed once", func() bool { return w.probedSoon() == 0 })
+			if fault != "" {
+				w.Fault("debug-0", fmt.Sprintf(`{"kind":%q,"k":3,"times":1}`, fault))
+			}
+			w.Post("/v1/chat/completions", streamChat)
+			quiet(t, w)
+			if want > 0 {
+				eventually(t, "it is probed soon", func() bool { return w.probedSoon() == want })
+			} else if n := w.probedSoon(); n > 0 {
+				t.Errorf("%d replicas are probed soon", n)
+			}
+		})
+	}
+}
+
+// probedSoon returns how many replicas are to be probed within ten minutes.
+func (w *world) probedSoon() (n int) {
+	for _, rep := range w.App.Server().Runtime().Replicas {
+		if rep != nil && rep.Fleet.NextProbe(time.Now()) < 10*time.Minute {
+			n++
+		}
+	}
+	return n
 }
 
 // endsAs has one call end, in its answer or before its head.

@@ -53,17 +53,16 @@ func gathered(t *testing.T, n int) (members []*fleet.Replica, gates []*gate.Gate
 	h, key := &hub{links: map[string]*hubLink{}, keys: map[string]peers.Held{}}, peers.Key("http://one", "", "")
 	gates = make([]*gate.Gate, n)
 	for i := range gates {
-		member, err := fleet.New().Put(fleet.Spec{Name: "one", Specialist: "debug", URL: "http://one"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		member := ledger(t, "one", "debug")
 		members = append(members, member)
 		name := fmt.Sprint("gw-", i)
 		g := New(Config{Name: name, Lease: 2 * time.Second, Link: late{h.link(name), 50 * time.Millisecond},
 			Log: slog.New(slog.DiscardHandler)})
-		if gates[i], err = gate.New(gate.Config{MaxRunning: 8, Now: time.Now}); err != nil {
+		admits, err := gate.New(gate.Config{MaxRunning: 8, Now: time.Now})
+		if err != nil {
 			t.Fatal(err)
 		}
+		gates[i] = admits
 		g.Serve([]Replica{{Key: key, Fleet: member, Gate: gates[i]}})
 		running.Go(func() { g.Run(ctx) })
 	}

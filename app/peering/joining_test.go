@@ -24,10 +24,7 @@ type joiner struct {
 // join has a gateway take part until ctx ends.
 func (h *hub) join(ctx context.Context, t *testing.T, name string, running *sync.WaitGroup) *joiner {
 	t.Helper()
-	member, err := fleet.New().Put(fleet.Spec{Name: "one", Specialist: "debug", URL: "http://one"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	member := ledger(t, "one", "debug")
 	admits, err := gate.New(gate.Config{MaxRunning: 8, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -11,13 +11,20 @@ import (
 	"octet/scheduler/gate"
 )
 
-// oneReplica is a gateway before one replica.
-func oneReplica(t *testing.T) (*Group, *Replica) {
+// ledger is a gateway's own of a replica of that name. All replicas are of one engine.
+func ledger(t *testing.T, name, specialist string) *fleet.Replica {
 	t.Helper()
-	member, err := fleet.New().Put(fleet.Spec{Name: "one", Specialist: "debug", URL: "http://one"})
+	member, err := fleet.New().Put(fleet.Spec{Name: name, Specialist: specialist, URL: "http://one"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return member
+}
+
+// oneReplica is a gateway before one replica.
+func oneReplica(t *testing.T) (*Group, *Replica) {
+	t.Helper()
+	member := ledger(t, "one", "debug")
 	admits, err := gate.New(gate.Config{Blocks: 64, BlockSize: 16, MaxRunning: 8, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"octet/routing/fleet"
 	"octet/routing/peers"
 	"octet/scheduler/gate"
 )
@@ -66,10 +65,7 @@ func (s *shared) open(ctx context.Context, n int, delay time.Duration, running *
 	weight := func(tenant string) int { return weights[tenant] }
 	h, key := &hub{links: map[string]*hubLink{}, keys: map[string]peers.Held{}}, peers.Key("http://one", "", "")
 	for i := range n {
-		member, err := fleet.New().Put(fleet.Spec{Name: "one", Specialist: "debug", URL: "http://one"})
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		member := ledger(s.t, "one", "debug")
 		name := fmt.Sprint("gw-", i)
 		link := h.link(name)
 		s.links = append(s.links, link)

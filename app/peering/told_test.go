@@ -23,10 +23,7 @@ func tells(g *Group, name string, r *Replica, w peers.Work, now time.Time) {
 // Two specialists of one engine are told as one, of which all is there.
 func TestSpecialistsOfOneEngineAreToldTogether(t *testing.T) {
 	g, r := oneReplica(t)
-	second, err := fleet.New().Put(fleet.Spec{Name: "two", Specialist: "review", URL: "http://one"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := ledger(t, "two", "review")
 	g.Serve([]Replica{*r, {Key: r.Key, Fleet: second, Gate: r.Gate}})
 	var flights [3]fleet.Flight
 	for i, member := range []*fleet.Replica{r.Fleet, second, second} {
@@ -41,10 +38,7 @@ func TestSpecialistsOfOneEngineAreToldTogether(t *testing.T) {
 func TestAReplicaThatIsNewIsToldWhatOthersHave(t *testing.T) {
 	g, r := oneReplica(t)
 	tells(g, "b", r, peers.Work{Running: 3}, time.Now())
-	later, err := fleet.New().Put(fleet.Spec{Name: "later", Specialist: "debug", URL: "http://one"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	later := ledger(t, "later", "debug")
 	g.Serve([]Replica{{Key: r.Key, Fleet: later, Gate: r.Gate}})
 	if got := later.Others(); got.Running != 3 {
 		t.Errorf("others have %+v", got)

@@ -44,7 +44,7 @@ type call struct {
 	via     string            // this gateway's name
 	replica *ensemble.Replica // whose endpoint the proxy was told; nil before
 	answers *response         // of the engine; nil before its head
-	failing error             // the status that the proxy's doing ends the call with; nil while there is none
+	failing error             // the status of a call that ends for what the proxy did; nil while there is none
 }
 
 func (p *Picker) newCall(

@@ -94,9 +94,9 @@ func (l *prefills) send(at int, now time.Time) {
 	p.sent, p.ahead, p.shared = now, l.others+l.left(now), l.others > 0
 	l.recent.add(p.tokens, now)
 	if at > to {
-		p := l.pending[at]
+		moved := *p
 		copy(l.pending[to+1:at+1], l.pending[to:at])
-		l.pending[to] = p
+		l.pending[to] = moved
 	}
 	l.sent++
 }
