@@ -27,7 +27,7 @@ func run() error {
 	trace := flag.String("trace", "", "a recorded trace, gzipped; where there is none, agents' sessions are drawn")
 	mixes := flag.String("mixes", "recorded,zipf", "loads to play")
 	requests := flag.Int("requests", 6000, "of the recorded mix over the first number of engines, in proportion over "+
-		"others; a quarter more of the skewed mix")
+		"others; five times as many of the skewed mix")
 	numbers := flag.String("gateways", "1,2,4,8,16", "how many gateways")
 	engines := flag.String("engines", "16", "how many engines")
 	delays := flag.String("delays", "0s,20ms,100ms,1s", "of a message between up to four gateways")
@@ -61,12 +61,19 @@ func run() error {
 	if !*fair {
 		return nil
 	}
-	skewed, err := loads("zipf", "", *requests, p.Seeds)
+	skewed, err := loads("zipf", "", *requests/few, p.Seeds)
 	if err != nil {
 		return err
 	}
 	return p.PrintFairness(os.Stdout, &skewed[0], fewEngines)
 }
+
+// longer is how many requests of the skewed mix are played for one of the recorded mix. They come so much faster: most
+// of fewer would come before engines have as many answers in flight as later, when less can be served.
+const longer = 5
+
+// few is by how much less is played over fewEngines.
+const few = 4
 
 // fewEngines is over how many shares are measured: a crowd before them lasts for minutes.
 const fewEngines = 4
@@ -97,7 +104,7 @@ func loads(names, trace string, requests int, seeds []uint64) (all []gateways.Mi
 		case "zipf":
 			m := gateways.Mix{Name: "zipf", Blocks: 4096, Rate: 4.7}
 			for _, seed := range seeds {
-				m.Traces = append(m.Traces, gateways.Zipf(seed, requests*5/4, 256, 1))
+				m.Traces = append(m.Traces, gateways.Zipf(seed, longer*requests, 256, 1))
 			}
 			all = append(all, m)
 		default:
