@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"octet/app/peering/ledgers"
 	"octet/gateway/receipt"
 	"octet/gateway/tenant"
 	"octet/internal/contain"
@@ -165,16 +166,7 @@ func (g *Group) gather(now time.Time) map[uint64]peers.Work {
 	work := make(map[uint64]peers.Work, len(served.list))
 	for i := range served.list {
 		r := &served.list[i]
-		own, held := r.Fleet.Own(), r.Gate.Own()
-		w := peers.Work{Running: max(held.Sequences, own.Running), Waiting: own.Waiting, Backlog: own.Backlog,
-			Left: min(r.Fleet.Remaining(now), own.Backlog), Tokens: own.Tokens, Blocks: held.Blocks,
-			Answer: held.Answer}
-		if held.Waiting > 0 {
-			w.Waiting, w.Urgent = max(w.Waiting, held.Waiting), held.Urgent
-			w.Tenant, w.Had = held.Tenant, held.Had
-		} else if w.Waiting > 0 { // on its way to the Gate
-			w.Urgent = slo.LeastPriority
-		}
+		w := ledgers.Work(r.Fleet, r.Gate.Own(), now)
 		if had, twice := work[r.Key]; twice { // two specialists of one engine
 			w = had.Add(w)
 		}

@@ -1,6 +1,7 @@
 package peering
 
 import (
+	"octet/app/peering/ledgers"
 	"octet/routing/fleet"
 	"octet/routing/index"
 	"octet/routing/peers"
@@ -16,10 +17,9 @@ type Replica struct {
 
 // tell has a replica's ledger and Gate take what other gateways have there.
 func (r *Replica) tell(w peers.Work) {
-	r.Fleet.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Left: w.Left,
-		Tokens: w.Tokens})
-	r.Gate.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
-		Urgent: w.Urgent, Tenant: w.Tenant, Had: w.Had, Answer: w.Answer})
+	scored, admitted := ledgers.Beside(w)
+	r.Fleet.Beside(scored)
+	r.Gate.Beside(admitted)
 }
 
 // alone forgets all other gateways, as this one leaves.

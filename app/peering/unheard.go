@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"octet/app/peering/ledgers"
 	"octet/routing/peers"
 )
 
@@ -34,14 +35,9 @@ func (g *Group) assume(served *replicas, work map[uint64]peers.Work, changes []u
 	}
 	maps.DeleteFunc(u.work, func(key uint64, _ peers.Work) bool { return served.at[key] == nil })
 	for key, list := range served.at {
-		var each, all peers.Work
-		if missing > 0 && !aloneAt(list) {
-			each = work[key]
-		}
-		if !each.Idle() {
-			all = peers.Work{Running: each.Running * missing, Backlog: each.Backlog * missing,
-				Left: each.Left * missing, Tokens: each.Tokens * missing, Blocks: each.Blocks * missing,
-				Answer: each.Answer}
+		var all peers.Work
+		if !aloneAt(list) {
+			all = ledgers.Unheard(work[key], missing)
 		}
 		if u.work[key] != all {
 			changes, u.work[key] = append(changes, key), all

@@ -6,7 +6,7 @@ type Beside struct {
 	Waiting int // requests
 	Backlog int // tokens to compute before the first tokens of all of these
 	Left    int // of Backlog, as the others told it last
-	Tokens  int // of prompts and answers in its batch
+	Tokens  int // of the prompts and answers of all of these
 }
 
 // Beside notes what other gateways have there now. It counts as this gateway's own does, in Load, Queue, InFlight,

@@ -35,7 +35,7 @@ type Work struct {
 	Had     int           // what that tenant has had, see Shares
 	Backlog int           // prompt tokens to compute before the first tokens of all of these
 	Left    int           // of Backlog, by now: what is left to compute
-	Tokens  int           // of prompts and answers in its batch
+	Tokens  int           // of the prompts and answers of all of these
 	Blocks  int           // held, and reserved for growth
 	Answer  time.Duration // that an answer takes, on average; 0 is not measured
 }

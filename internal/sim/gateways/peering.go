@@ -3,10 +3,9 @@ package gateways
 import (
 	"time"
 
-	"octet/routing/fleet"
+	"octet/app/peering/ledgers"
 	"octet/routing/peers"
 	"octet/routing/peers/peerspb"
-	"octet/scheduler/gate"
 )
 
 // touched notes that something of a gateway changed: it tells it at its next tick. When all is done nothing is told any
@@ -53,25 +52,14 @@ func (g *gateway) gather() map[uint64]peers.Work {
 }
 
 // work is what a gateway has at an engine.
-func (d *door) work(now time.Time) peers.Work {
-	own, held := d.member.Own(), d.model.Own()
-	w := peers.Work{Running: max(held.Sequences, own.Running), Waiting: max(own.Waiting, held.Waiting),
-		Backlog: own.Backlog, Left: min(d.member.Remaining(now), own.Backlog), Tokens: own.Tokens, Blocks: held.Blocks,
-		Answer: held.Answer}
-	if held.Waiting > 0 {
-		w.Urgent, w.Tenant, w.Had = held.Urgent, held.Tenant, held.Had
-	}
-	return w
-}
+func (d *door) work(now time.Time) peers.Work { return ledgers.Work(d.member, d.model.Own(), now) }
 
-// assume is what so many gateways that are not heard are taken to have at an engine, as app/peering does.
-func (d *door) assume(missing int, now time.Time) peers.Work {
-	w := d.work(now)
-	if missing <= 0 || w.Idle() || d.member.Reported().HasLoad && d.member.Reported().Others == 0 {
+// unheard is what so many gateways that are not heard are taken to have at an engine.
+func (d *door) unheard(missing int, now time.Time) peers.Work {
+	if said := d.member.Reported(); said.HasLoad && said.Others == 0 {
 		return peers.Work{}
 	}
-	return peers.Work{Running: w.Running * missing, Backlog: w.Backlog * missing, Left: w.Left * missing,
-		Tokens: w.Tokens * missing, Blocks: w.Blocks * missing, Answer: w.Answer}
+	return ledgers.Unheard(d.work(now), missing)
 }
 
 // apply tells a gateway's ledgers and Models what the others have, where that has changed.
@@ -86,16 +74,14 @@ func (r *run) apply(g *gateway) {
 	for host := range g.doors { // in their order, not the map's
 		d := &g.doors[host]
 		_, ok := changed[d.key]
-		assumed := d.assume(missing, r.clock())
+		assumed := d.unheard(missing, r.clock())
 		if !ok && assumed == d.assumed {
 			continue
 		}
 		d.assumed = assumed
-		w := g.roll.Beside(d.key).Add(assumed)
-		d.member.Beside(fleet.Beside{Running: w.Running, Waiting: w.Waiting, Backlog: w.Backlog, Left: w.Left,
-			Tokens: w.Tokens})
-		d.model.Beside(gate.Beside{Sequences: w.Running, Blocks: w.Blocks, Backlog: w.Backlog, Waits: w.Waiting > 0,
-			Urgent: w.Urgent, Tenant: w.Tenant, Had: w.Had, Answer: w.Answer}, r.now)
+		scored, admitted := ledgers.Beside(g.roll.Beside(d.key).Add(assumed))
+		d.member.Beside(scored)
+		d.model.Beside(admitted, r.now)
 		r.collect(g, host)
 	}
 }

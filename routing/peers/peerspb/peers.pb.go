@@ -231,7 +231,7 @@ type Work struct {
 	Urgent uint32 `protobuf:"varint,4,opt,name=urgent,proto3" json:"urgent,omitempty"`
 	// Prompt tokens to compute before the first tokens of all of these.
 	Backlog uint64 `protobuf:"varint,5,opt,name=backlog,proto3" json:"backlog,omitempty"`
-	// Tokens of prompts and answers that are in its batch.
+	// Tokens of the prompts and answers of all of these.
 	Tokens uint64 `protobuf:"varint,6,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	// Blocks held, and reserved for growth.
 	Blocks uint32 `protobuf:"varint,7,opt,name=blocks,proto3" json:"blocks,omitempty"`
