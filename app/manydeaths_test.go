@@ -93,21 +93,21 @@ func TestADeathWithManyInFlightCostsNoAnswer(t *testing.T) {
 	}
 }
 
-// oneOf is the i-th request of a crowd: streams of chats and completions, unary answers, and some streams that have a
-// seed.
+// oneOf is the i-th request of a crowd: streams of chats and completions, unary answers, and some streams whose tokens
+// are drawn by a seed.
 func (w *world) oneOf(client *http.Client, i int, c *struckCrowd) {
 	id, path, kind := fmt.Sprint("r", i), "/v1/chat/completions",
-		`"stream":true,"messages":[{"role":"user","content":"x"}]`
+		`"stream":true,"temperature":0,"seed":7,"messages":[{"role":"user","content":"x"}]`
 	seeded := i%6 == 0
 	switch {
 	case seeded:
-		kind = `"stream":true,"seed":7,"messages":[{"role":"user","content":"x"}]`
+		kind = `"stream":true,"temperature":0.7,"seed":7,"messages":[{"role":"user","content":"x"}]`
 	case i%3 == 1:
-		kind = `"messages":[{"role":"user","content":"x"}]`
+		kind = `"temperature":0,"messages":[{"role":"user","content":"x"}]`
 	case i%3 == 2:
-		path, kind = "/v1/completions", `"stream":true,"prompt":"x"`
+		path, kind = "/v1/completions", `"stream":true,"temperature":0,"prompt":"x"`
 	}
-	body := fmt.Sprintf(`{"model":"debug","temperature":0,"max_tokens":%d,%s}`, crowdTokens, kind)
+	body := fmt.Sprintf(`{"model":"debug","max_tokens":%d,%s}`, crowdTokens, kind)
 	req, err := http.NewRequestWithContext(w.T.Context(), http.MethodPost, w.Data+path, strings.NewReader(body))
 	if err != nil {
 		w.T.Error(err)

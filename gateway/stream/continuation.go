@@ -30,7 +30,7 @@ type Continuation struct {
 
 // stateful are members with which an answer depends on more than its text: it cannot be continued.
 var stateful = []string{
-	"continue_final_message", "add_generation_prompt", "continue_from", "min_tokens", "seed",
+	"continue_final_message", "add_generation_prompt", "continue_from", "min_tokens",
 	"frequency_penalty", "presence_penalty", "repetition_penalty", "thinking_token_budget",
 	"include_reasoning", "separate_reasoning", "stream_reasoning", // reasoning may be where the client does not see it
 }
@@ -38,7 +38,8 @@ var stateful = []string{
 // Continuable reports whether an engine of kind e could continue some answer to r from what the client has of it: its
 // reasoning and its text. From an answer's first call of a tool on it cannot.
 func Continuable(r *wire.Request, kind wire.Kind, e *engine.Kind) bool {
-	if !r.Continuable() || slices.ContainsFunc(stateful, func(name string) bool { return r.Raw(name) != nil }) {
+	depends := slices.ContainsFunc(stateful, func(name string) bool { return given(r, name) })
+	if depends || seeded(r) || !r.Continuable() {
 		return false
 	}
 	if kind == wire.Completion {
@@ -46,6 +47,16 @@ func Continuable(r *wire.Request, kind wire.Kind, e *engine.Kind) bool {
 		return e.Streams.Completions && !r.Structured && len(prompt) > 0 && prompt[0] == '"'
 	}
 	return e.Streams.Chats && (e.Streams.Reasoning || !bound(r))
+}
+
+// seeded reports whether tokens are drawn by a seed: an engine that continues an answer would draw from its beginning
+// again. Without drawing the seed is of no account.
+func seeded(r *wire.Request) bool { return given(r, "seed") && r.Policy() != wire.PolicyGreedy }
+
+// given reports whether a request has a member that is not null.
+func given(r *wire.Request, name string) bool {
+	raw := r.Raw(name)
+	return raw != nil && raw[0] != 'n'
 }
 
 // bound reports whether the text of an answer to r keeps to a grammar. An engine's grammar begins with the first token

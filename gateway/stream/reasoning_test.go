@@ -24,10 +24,12 @@ func TestWhatAnEngineContinuesIsByItsKind(t *testing.T) {
 		"plain": ``, "tools": `,"tools":[{"type":"function","function":{"name":"f"}}]`,
 		"a call": `,"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"required"`,
 		"JSON":   `,"response_format":{"type":"json_object"}`, "seed": `,"seed":1`, "n": `,"n":2`,
-		"hidden": `,"include_reasoning":false`,
+		"hidden": `,"include_reasoning":false`, "warm": `,"seed":1,"temperature":0.5`, "no seed": `,"seed":null`,
+		"greedy": `,"seed":1,"temperature":0`, "first": `,"seed":1,"top_p":0`, "typical": `,"seed":1,"typical_p":0.5`,
+		"penalty": `,"temperature":0,"presence_penalty":1`,
 	}
-	for kind, want := range map[string]string{"vllm": ",plain,tools,a call,JSON,", "sglang": "", "llamacpp": "",
-		"openai": ""} {
+	const continued = ",plain,tools,a call,JSON,no seed,greedy,first,"
+	for kind, want := range map[string]string{"vllm": continued, "sglang": "", "llamacpp": "", "openai": ""} {
 		e := enginetest.Kind(t, kind)
 		for name, member := range chats {
 			r := parsed(t, wire.Chat, `{"messages":[{"role":"user","content":"x"}]`+member+`}`)

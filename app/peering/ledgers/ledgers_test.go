@@ -21,8 +21,8 @@ func newReplica(t *testing.T) *fleet.Replica {
 	return r
 }
 
-// A request that waits is told as urgent as the Gate has it, with its tenant; while it is on its way to the Gate, as the
-// least urgent.
+// A request that waits is told as urgent as the Gate has it, with its tenant. While it is on its way to the Gate it is
+// the least urgent.
 func TestWorkIsWhatBothLedgersSay(t *testing.T) {
 	now := time.Unix(9, 0)
 	for _, c := range []struct {
