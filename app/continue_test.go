@@ -14,12 +14,12 @@ import (
 	"octet/gateway/receipt"
 )
 
-// continuable are a chat and a completion that any replica could go on with from their text; by the chat's seed nothing
-// is drawn.
+// continuable are a chat and a completion that any replica could go on with from their text; the chat's seed and
+// penalties change nothing.
 //
 //nolint:lll // raw text that cannot be broken
 var continuable = map[string]string{
-	"/v1/chat/completions": `{"model":"debug","stream":true,"temperature":0,"seed":7,"stream_options":{"include_usage":true},"max_tokens":40,"messages":[{"role":"user","content":"x"}]}`,
+	"/v1/chat/completions": `{"model":"debug","stream":true,"temperature":0,"seed":7,"presence_penalty":0,"frequency_penalty":0.0,"stream_options":{"include_usage":true},"max_tokens":40,"messages":[{"role":"user","content":"x"}]}`,
 	"/v1/completions":      `{"model":"debug","stream":true,"temperature":0,"stream_options":{"include_usage":true},"max_tokens":40,"prompt":"an \"x\""}`,
 }
 

@@ -28,18 +28,20 @@ type Continuation struct {
 	event  []byte // scratch of joined
 }
 
-// stateful are members with which an answer depends on more than its text: it cannot be continued.
-var stateful = []string{
-	"continue_final_message", "add_generation_prompt", "continue_from", "min_tokens",
-	"frequency_penalty", "presence_penalty", "repetition_penalty", "thinking_token_budget",
-	"include_reasoning", "separate_reasoning", "stream_reasoning", // reasoning may be where the client does not see it
+// stateful are members with which an answer depends on more than its text: it cannot be continued. A member with its
+// idle value, or null, asks for nothing.
+var stateful = []struct{ name, idle string }{
+	{"continue_final_message", "false"}, {"add_generation_prompt", "true"}, {name: "continue_from"},
+	{"min_tokens", "0"}, {"frequency_penalty", "0"}, {"presence_penalty", "0"}, {"repetition_penalty", "1"},
+	{name: "thinking_token_budget"},
+	// reasoning may be where the client does not see it
+	{"include_reasoning", "true"}, {"separate_reasoning", "true"}, {"stream_reasoning", "true"},
 }
 
 // Continuable reports whether an engine of kind e could continue some answer to r from what the client has of it: its
 // reasoning and its text. From an answer's first call of a tool on it cannot.
 func Continuable(r *wire.Request, kind wire.Kind, e *engine.Kind) bool {
-	depends := slices.ContainsFunc(stateful, func(name string) bool { return given(r, name) })
-	if depends || seeded(r) || !r.Continuable() {
+	if depends(r) || !r.Continuable() {
 		return false
 	}
 	if kind == wire.Completion {
@@ -49,14 +51,29 @@ func Continuable(r *wire.Request, kind wire.Kind, e *engine.Kind) bool {
 	return e.Streams.Chats && (e.Streams.Reasoning || !bound(r))
 }
 
-// seeded reports whether tokens are drawn by a seed: an engine that continues an answer would draw from its beginning
-// again. Without drawing the seed is of no account.
-func seeded(r *wire.Request) bool { return given(r, "seed") && r.Policy() != wire.PolicyGreedy }
+// depends reports whether an answer to r depends on more than its text. By a seed an engine that continues an answer
+// would draw from its beginning again, which is of no account where nothing is drawn.
+func depends(r *wire.Request) bool {
+	if asks(r, "seed", "") && r.Policy() != wire.PolicyGreedy {
+		return true
+	}
+	for i := range stateful {
+		if asks(r, stateful[i].name, stateful[i].idle) {
+			return true
+		}
+	}
+	return false
+}
 
-// given reports whether a request has a member that is not null.
-func given(r *wire.Request, name string) bool {
+// asks reports whether r has a member that is neither null nor idle.
+func asks(r *wire.Request, name, idle string) bool {
 	raw := r.Raw(name)
-	return raw != nil && raw[0] != 'n'
+	if raw == nil || raw[0] == 'n' || string(raw) == idle {
+		return false
+	}
+	is, err := strconv.ParseFloat(string(raw), 64) // 0.0 is 0
+	none, failed := strconv.ParseFloat(idle, 64)
+	return err != nil || failed != nil || is != none
 }
 
 // bound reports whether the text of an answer to r keeps to a grammar. An engine's grammar begins with the first token

@@ -26,9 +26,13 @@ func TestWhatAnEngineContinuesIsByItsKind(t *testing.T) {
 		"JSON":   `,"response_format":{"type":"json_object"}`, "seed": `,"seed":1`, "n": `,"n":2`,
 		"hidden": `,"include_reasoning":false`, "warm": `,"seed":1,"temperature":0.5`, "no seed": `,"seed":null`,
 		"greedy": `,"seed":1,"temperature":0`, "first": `,"seed":1,"top_p":0`, "typical": `,"seed":1,"typical_p":0.5`,
-		"penalty": `,"temperature":0,"presence_penalty":1`,
+		"penalty": `,"temperature":0,"presence_penalty":1`, "repetition": `,"repetition_penalty":0`,
+		"no penalty": `,"frequency_penalty":0,"presence_penalty":-0.0,"repetition_penalty":1.0`,
+		"least":      `,"min_tokens":1`, "no least": `,"min_tokens":0`,
+		"shown":  `,"include_reasoning":true,"add_generation_prompt":true,"continue_final_message":false`,
+		"budget": `,"thinking_token_budget":0`, "begun": `,"continue_final_message":true`,
 	}
-	const continued = ",plain,tools,a call,JSON,no seed,greedy,first,"
+	const continued = ",plain,tools,a call,JSON,no seed,greedy,first,no penalty,no least,shown,"
 	for kind, want := range map[string]string{"vllm": continued, "sglang": "", "llamacpp": "", "openai": ""} {
 		e := enginetest.Kind(t, kind)
 		for name, member := range chats {
