@@ -38,11 +38,12 @@ func (d *Dispatch) holdAdapter(ctx context.Context, began time.Duration) (time.D
 		d.Queued += ready - began
 		began = ready
 	}
-	if hurried && errors.Is(err, adapters.ErrLate) {
-		err = &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: err.Error()}
-	}
-	if err != nil {
-		return began, place.Cause(ctx, err)
+	switch cause := place.Cause(ctx, err); {
+	case err == nil:
+	case hurried && errors.Is(err, adapters.ErrLate), errors.Is(cause, fault.ErrDeadline): // whichever is seen first
+		return began, &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: err.Error()}
+	default:
+		return began, cause
 	}
 	t.adapter = hold
 	return began, nil

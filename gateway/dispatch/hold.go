@@ -131,12 +131,13 @@ func (d *Dispatch) notHeld(err error) error {
 	return err
 }
 
-// heldCause is why a request is held no longer.
+// heldCause is why a request is held no longer. ctx may end at any time, so that its cause is asked for once.
 func heldCause(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), fault.ErrDeadline) {
+	cause := place.Cause(ctx, err)
+	if errors.Is(cause, fault.ErrDeadline) {
 		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed while no replica served"}
 	}
-	return place.Cause(ctx, err)
+	return cause
 }
 
 // renew has the request go on by the newest Runtime: the replica that serves may be new in it.
