@@ -148,10 +148,10 @@ func TestAStreamThatCannotGoOnEndsInATypedError(t *testing.T) {
 
 // Promise 6: a stream that could go on waits for a place no longer than an engine may take for a first token.
 func TestAStreamDoesNotWaitForeverToGoOn(t *testing.T) {
-	w := newWorld(t, smallWorld, slowEngines(), "specialists[0].scheduler.max_running=1", "limits.ttft_timeout=300ms",
-		"limits.idle_timeout=5s")
-	body := continuable["/v1/chat/completions"]
-	w.Fault("debug-0", `{"kind":"die_after_tokens","k":39}`)
+	w := newWorld(t, smallWorld, slowEngines(), "specialists[0].scheduler.max_running=1", "limits.ttft_timeout=1s",
+		"limits.idle_timeout=10s")
+	body := strings.Replace(continuable["/v1/chat/completions"], "40", "400", 1)
+	w.Fault("debug-0", `{"kind":"die_after_tokens","k":300}`)
 	w.Fault("debug-1", `{"kind":"hang_after_tokens","k":1}`)
 	cut := make(chan []byte, 1)
 	go func() {
@@ -162,7 +162,7 @@ func TestAStreamDoesNotWaitForeverToGoOn(t *testing.T) {
 	other := w.Ask(t.Context(), "/v1/chat/completions", body)
 	s := readStream(bytes.NewReader(<-cut))
 	if s.done || s.failed == nil || s.failed.Error.Code != string(apierr.UpstreamReset) ||
-		s.text != indexText("cut", 39) {
+		s.text != indexText("cut", 300) {
 		t.Errorf("%+v", s)
 	}
 	other.Body.Close()

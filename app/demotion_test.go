@@ -19,11 +19,11 @@ specialists:
   - name: debug
     tokenizer: builtin
     fallback: systems
-    slo: {correctness: {floor: 0.9, min_samples: 10, recover_for: 300ms, probe_share: 1}}
+    slo: {correctness: {floor: 0.9, min_samples: 10, recover_for: 1s, probe_share: 1}}
     replicas: [{url: "%s", blocks: 512}]
   - name: systems
     tokenizer: builtin
-    slo: {correctness: {floor: 0.9, min_samples: 10, recover_for: 300ms}}
+    slo: {correctness: {floor: 0.9, min_samples: 10, recover_for: 1s}}
     replicas: [{url: "%s", blocks: 512}]
 `
 

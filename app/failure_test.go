@@ -99,7 +99,7 @@ func TestAnEngineThatHangsIsTimedOut(t *testing.T) {
 func TestADeadlineEndsAStream(t *testing.T) {
 	w := newWorld(t, smallWorld, smallEngines())
 	w.Fault("systems-0", `{"kind":"hang_after_tokens","k":2}`)
-	resp := w.Ask(t.Context(), "/v1/chat/completions", streamed(systems), "X-Deadline-Ms", "300")
+	resp := w.Ask(t.Context(), "/v1/chat/completions", streamed(systems), "X-Deadline-Ms", "1500")
 	s := readStream(resp.Body)
 	if s.failed == nil || s.failed.Error.Code != string(apierr.DeadlineExceeded) || s.clean {
 		t.Errorf("stream %+v", s)

@@ -328,8 +328,9 @@ func (s *side) demoteElsewhere() {
 	demoted := func(w *world) bool {
 		return w.App.Server().Runtime().Specialist("weighed").Board.Breaker().State(time.Now()).Standing != "primary"
 	}
+	both := func() bool { return demoted(s.here) && demoted(s.there) }
 	judged := 0
-	for n := 0; n < 30 && !demoted(s.here); n++ {
+	for n := 0; n < 30 && !both(); n++ { // each goes by what it has heard so far: one may be demoted before the other
 		at := s.at[n%2]
 		a := s.ask(at, pairBrief)
 		if !a.good() || a.head.Get("X-Specialist") != "weighed" {
@@ -342,17 +343,18 @@ func (s *side) demoteElsewhere() {
 	if judged < 10 && !demoted(s.here) {
 		return
 	}
-	for _, w := range s.at {
-		s.until("it is demoted", func() bool { return demoted(w) })
-	}
+	s.until("it is demoted at both", both)
 	if a := s.ask(s.there, pairBrief); a.good() && a.head.Get("X-Specialist") == "weighed" {
 		s.t.Error("a demoted specialist answers")
 	}
 	s.show("breaker")
 }
 
-// promote has it be good again at both.
+// promote has it be good again at both, which then go by the same verdicts: those that were on their way are forgotten.
 func (s *side) promote() {
+	for _, w := range s.at {
+		w.App.Server().Runtime().Specialist("weighed").Board.Breaker().Refresh(time.Now())
+	}
 	for _, w := range s.at {
 		board := w.App.Server().Runtime().Specialist("weighed").Board
 		for range 10 {

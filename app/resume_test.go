@@ -115,7 +115,7 @@ func chunksOf(t *testing.T, stream string) (list []map[string]any) {
 // After four times a request keeps its place to the end.
 func TestNobodyGivesWayMoreThanFourTimes(t *testing.T) {
 	w := newWorld(t, smallWorld, slowEngines(), "specialists[1].scheduler.max_running=1")
-	body := strings.Replace(resumable["/v1/chat/completions"], "60", "200", 1)
+	body := strings.Replace(resumable["/v1/chat/completions"], "60", "400", 1)
 	resp := w.Ask(t.Context(), "/v1/chat/completions", body, "X-Priority", "-5", "X-Request-Id", "low")
 	got := ""
 	for i := range 5 { // at the fifth time it runs to its end before the urgent one starts
@@ -123,7 +123,7 @@ func TestNobodyGivesWayMoreThanFourTimes(t *testing.T) {
 		w.Post("/v1/chat/completions", strings.Replace(streamed(systems), "12", "2", 1), "X-Priority", "5")
 	}
 	rest, _ := io.ReadAll(resp.Body)
-	if s := readStream(strings.NewReader(got + string(rest))); s.text != indexText("low", 200) || !s.done {
+	if s := readStream(strings.NewReader(got + string(rest))); s.text != indexText("low", 400) || !s.done {
 		t.Errorf("%+v", s)
 	}
 	if n := w.gate("systems-0").Stats().Preemptions; n != 4 {

@@ -177,7 +177,7 @@ func TestADeadlineIsKeptByTLS(t *testing.T) {
 		s.Fault("systems-0", `{"kind":"hang_after_tokens","k":1,"times":1}`)
 		resp := s.post(proto, "/v1/chat/completions",
 			`{"model":"systems","max_tokens":50,"stream":true,"messages":[{"role":"user","content":"x"}]}`,
-			"X-Deadline-Ms", "400")
+			"X-Deadline-Ms", "1500")
 		st := readStream(resp.Body)
 		resp.Body.Close()
 		if st.failed == nil || st.failed.Error.Code != string(apierr.DeadlineExceeded) || st.clean {
