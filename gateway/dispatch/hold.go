@@ -24,6 +24,7 @@ type held struct {
 	since time.Time  // when it was held first; zero before
 	total time.Duration
 	woke  bool
+	anew  bool // it was routed again as a replica had come to serve, and has not been held since
 }
 
 // Behind returns ErrBehind if requests are held at a specialist, and this one has not been let out.
@@ -43,14 +44,14 @@ func (d *Dispatch) MayBeHeld(err error) bool { return !d.Choice.OfferBack && d.h
 func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) {
 	d.held.pass.End()
 	if !d.holds(err) {
-		return false, err
+		return d.unlessOneCame(err)
 	}
 	sp := d.Plan.Specialist
 	if terms := sp.Hold.Terms(); d.Choice.OfferBack && terms.For > 0 {
 		return false, &scheduler.Refusal{Reason: scheduler.ErrNoReplica, RetryAfter: terms.Back, Wait: terms.Back,
 			Offered: true, Detail: "no replica serves"}
 	} else if terms.For == 0 && !terms.Wakes && !errors.Is(err, ErrBehind) {
-		return false, err
+		return d.unlessOneCame(err)
 	}
 	began := d.Timer.Now()
 	if err := d.pauseInVain(ctx); err != nil {
@@ -69,8 +70,18 @@ func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) 
 		d.held.pass = nil
 		return false, d.notHeld(heldCause(ctx, err))
 	}
-	d.held.woke = d.held.woke || d.held.pass.Woke()
+	d.held.woke, d.held.anew = d.held.woke || d.held.pass.Woke(), false
 	return d.renew(sp.Name)
+}
+
+// unlessOneCame returns err, as the request is not held for it. A replica may have come to serve since the pipeline
+// found none: then the request is routed again, once until it is held.
+func (d *Dispatch) unlessOneCame(err error) (again bool, why error) {
+	if d.held.anew || !d.mayBeHeld(err) || !d.foundNone(err) || !d.Plan.Specialist.Snapshot().Serves() {
+		return false, err
+	}
+	d.held.anew = true
+	return d.renew(d.Plan.Specialist.Name)
 }
 
 // traceHeld notes in the trace that the request was held from a time on for so long.
@@ -101,16 +112,25 @@ func (d *Dispatch) pauseInVain(ctx context.Context) error {
 
 // holds reports whether err means that none of the specialist's replicas serves.
 func (d *Dispatch) holds(err error) bool {
-	sp := d.Plan.Specialist
-	if err == nil || sp == nil || sp.Hold == nil || d.Request.Dry || d.Relay.Begun() {
+	switch {
+	case !d.mayBeHeld(err):
 		return false
-	}
-	if errors.Is(err, ErrBehind) || errors.Is(err, place.ErrAsleep) {
+	case errors.Is(err, ErrBehind) || errors.Is(err, place.ErrAsleep):
 		return true
 	}
+	return d.foundNone(err) && !d.Plan.Specialist.Snapshot().Serves()
+}
+
+// mayBeHeld reports whether requests are held where err came from, and nothing of the answer has begun.
+func (d *Dispatch) mayBeHeld(err error) bool {
+	sp := d.Plan.Specialist
+	return err != nil && sp != nil && sp.Hold != nil && !d.Request.Dry && !d.Relay.Begun()
+}
+
+// foundNone reports whether err is the pipeline's, which found no replica that can be used.
+func (d *Dispatch) foundNone(err error) bool {
 	var none *routing.NoCandidateError
-	return errors.As(err, &none) && none.Verdict == routing.Unavailable && d.Request.Intent.Replica == "" &&
-		!sp.Snapshot().Serves()
+	return errors.As(err, &none) && none.Verdict == routing.Unavailable && d.Request.Intent.Replica == ""
 }
 
 // toHold is what is to be known of the request while it is held.
