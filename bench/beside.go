@@ -66,7 +66,8 @@ func eventCost(b *bench, p *peer, r load.Requests) (float64, error) {
 	})
 }
 
-// doorRows are what doors cost beside chats of the same size; native has engines that serve them.
+// doorRows are what doors cost beside chats of the same size, and for an agent's loop beside the same as a chat; native
+// has engines that serve them.
 func doorRows(own, native []kind) []row {
 	const size, added, share = 16 << 10, "µs CPU more than a chat", "× a chat"
 	request, event := load.Chat("template", size, false), load.Chat("template", 1<<10, true)
@@ -83,6 +84,10 @@ func doorRows(own, native []kind) []row {
 				of(d.bodies("template", 1<<10, true), "translated"), of(event, ""), ratioTo)})
 	}
 	return append(all,
+		row{name: "messages-loop", unit: added, only: own, measure: compared(requestCost,
+			of(load.MessagesLoops("template"), "translated"), of(load.Loops("template"), ""), moreThan)},
+		row{name: "messages-native-loop", unit: share, only: native, measure: compared(requestCost,
+			of(load.MessagesLoops("template"), "native"), of(load.Loops("template"), ""), ratioTo)},
 		row{name: "messages-native-16k", unit: share, only: native, measure: compared(requestCost,
 			of(load.Messages("template", size, false), "native"), of(request, ""), ratioTo)},
 		row{name: "messages-native-sse", unit: share, only: native, measure: compared(eventCost,

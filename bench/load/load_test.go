@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -146,4 +147,16 @@ func secured(t *testing.T, engine string) (at string, client *tls.Config, accept
 	roots := x509.NewCertPool()
 	roots.AddCert(borrowed.Certificate())
 	return l.Addr().String(), &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"}, accepted
+}
+
+func TestLoopsSayTheSameAtBothDoors(t *testing.T) {
+	chats, messages := Loops("template"), MessagesLoops("template")
+	for i := range chats {
+		_, one, _ := bytes.Cut(chats[i], []byte("\r\n\r\n"))
+		_, other, _ := bytes.Cut(messages[i], []byte("\r\n\r\n"))
+		if !json.Valid(one) || !json.Valid(other) || len(other) < 15<<10 || len(other) > 17<<10 ||
+			len(one) < len(other)*9/10 || len(one) > len(other) {
+			t.Fatalf("%d bytes of a chat, %d of Messages", len(one), len(other))
+		}
+	}
 }
