@@ -9,7 +9,6 @@ import (
 	"octet/adapters"
 	"octet/gateway/apierr"
 	"octet/gateway/fault"
-	"octet/gateway/place"
 	"octet/routing"
 	"octet/scheduler"
 )
@@ -38,12 +37,11 @@ func (d *Dispatch) holdAdapter(ctx context.Context, began time.Duration) (time.D
 		d.Queued += ready - began
 		began = ready
 	}
-	switch cause := place.Cause(ctx, err); {
-	case err == nil:
-	case hurried && errors.Is(err, adapters.ErrLate), errors.Is(cause, fault.ErrDeadline): // whichever is seen first
-		return began, &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: err.Error()}
-	default:
-		return began, cause
+	if hurried && errors.Is(err, adapters.ErrLate) {
+		err = &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: err.Error()}
+	}
+	if err != nil {
+		return began, unrun(ctx, err, "no replica had the adapter")
 	}
 	t.adapter = hold
 	return began, nil

@@ -55,7 +55,7 @@ func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) 
 	}
 	began := d.Timer.Now()
 	if err := d.pauseInVain(ctx); err != nil {
-		return false, d.notHeld(heldCause(ctx, err))
+		return false, d.notHeld(unrun(ctx, err, noneServed))
 	}
 	waiter, err := sp.Hold.Enter(d.toHold())
 	if err != nil {
@@ -68,7 +68,7 @@ func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) 
 	d.held.total, d.Queued = d.held.total+waited, d.Queued+waited
 	if err != nil {
 		d.held.pass = nil
-		return false, d.notHeld(heldCause(ctx, err))
+		return false, d.notHeld(unrun(ctx, err, noneServed))
 	}
 	d.held.woke, d.held.anew = d.held.woke || d.held.pass.Woke(), false
 	return d.renew(sp.Name)
@@ -91,6 +91,8 @@ func (d *Dispatch) traceHeld(began time.Time, waited time.Duration, err error) {
 		d.Trace.Held(from, from+waited, err)
 	}
 }
+
+const noneServed = "no replica served"
 
 // inVain is the pause of a request that was let out and has found no replica: what let it out is about to see the same.
 const inVain = 20 * time.Millisecond
@@ -151,11 +153,12 @@ func (d *Dispatch) notHeld(err error) error {
 	return err
 }
 
-// heldCause is why a request is held no longer. ctx may end at any time, so that its cause is asked for once.
-func heldCause(ctx context.Context, err error) error {
+// unrun is why a request waits no longer, of which nothing was run: it is refused for a deadline that passed while it
+// waited. ctx may end at any time, so that its cause is asked for once.
+func unrun(ctx context.Context, err error, while string) error {
 	cause := place.Cause(ctx, err)
 	if errors.Is(cause, fault.ErrDeadline) {
-		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed while no replica served"}
+		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, Detail: "the deadline passed while " + while}
 	}
 	return cause
 }

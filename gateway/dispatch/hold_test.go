@@ -30,7 +30,7 @@ func (o overtaken) Err() error {
 // A deadline that passes as its request is refused for it is the same refusal: nothing was run.
 func TestADeadlineThatPassesAsItsRequestIsRefusedIsARefusal(t *testing.T) {
 	ctx, end := context.WithCancelCause(context.Background())
-	err := heldCause(overtaken{ctx, end}, &scheduler.Refusal{Reason: scheduler.ErrDeadline})
+	err := unrun(overtaken{ctx, end}, &scheduler.Refusal{Reason: scheduler.ErrDeadline}, "it waited")
 	if no, is := errors.AsType[*scheduler.Refusal](err); !is || !errors.Is(no, scheduler.ErrDeadline) {
 		t.Errorf("%v", err)
 	}
