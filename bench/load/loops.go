@@ -15,11 +15,12 @@ type loop struct {
 var (
 	chatLoop = loop{
 		path: chatPath,
-		frame: `{"model":"%s","max_tokens":16,"tools":[%s],"messages":[{"role":"system","content":"You are an agent."},` +
-			`{"role":"user","content":"Why does it fail?"}%s]}`,
-		tool: `{"type":"function","function":{"name":"tool_%d","description":"Reads lines of a file.","parameters":%s}}`,
-		turn: `,{"role":"assistant","content":"I read it.","tool_calls":[{"id":"t%[1]d","type":"function","function":{` +
-			`"name":"tool_1","arguments":"{\"path\":\"routing/pick.go\",\"from\":%[1]d}"}}]},` +
+		frame: `{"model":"%s","max_tokens":16,"tools":[%s],"messages":[` +
+			`{"role":"system","content":"You are an agent."},{"role":"user","content":"Why does it fail?"}%s]}`,
+		tool: `{"type":"function","function":{"name":"tool_%d","description":"Reads lines of a file.",` +
+			`"parameters":%s}}`,
+		turn: `,{"role":"assistant","content":"I read it.","tool_calls":[{"id":"t%[1]d","type":"function",` +
+			`"function":{"name":"tool_1","arguments":"{\"path\":\"routing/pick.go\",\"from\":%[1]d}"}}]},` +
 			`{"role":"tool","tool_call_id":"t%[1]d","content":"%[2]s"}`,
 	}
 	messagesLoop = loop{
