@@ -86,6 +86,8 @@ func doorRows(own, native []kind) []row {
 	return append(all,
 		row{name: "messages-loop", unit: added, only: own, measure: compared(requestCost,
 			of(load.MessagesLoops("template"), "translated"), of(load.Loops("template"), ""), moreThan)},
+		row{name: "responses-loop", unit: added, only: own, measure: compared(requestCost,
+			of(load.ResponsesLoops("template"), "translated"), of(load.Loops("template"), ""), moreThan)},
 		row{name: "messages-native-loop", unit: share, only: native, measure: compared(requestCost,
 			of(load.MessagesLoops("template"), "native"), of(load.Loops("template"), ""), ratioTo)},
 		row{name: "messages-native-16k", unit: share, only: native, measure: compared(requestCost,

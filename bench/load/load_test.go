@@ -150,14 +150,18 @@ func secured(t *testing.T, engine string) (at string, client *tls.Config, accept
 }
 
 // What is compared has about the same size.
-func TestLoopsAreOfOneSizeAtBothDoors(t *testing.T) {
-	chats, messages := Loops("template"), MessagesLoops("template")
-	for i := range chats {
-		_, one, _ := bytes.Cut(chats[i], []byte("\r\n\r\n"))
-		_, other, _ := bytes.Cut(messages[i], []byte("\r\n\r\n"))
-		if !json.Valid(one) || !json.Valid(other) || len(other) < 15<<10 || len(other) > 17<<10 ||
-			len(one) < len(other)*9/10 || len(one) > len(other) {
-			t.Fatalf("%d bytes of a chat, %d of Messages", len(one), len(other))
+func TestLoopsAreOfOneSizeAtAllDoors(t *testing.T) {
+	chats := Loops("template")
+	for name, loops := range map[string][][]byte{
+		"Messages": MessagesLoops("template"), "Responses": ResponsesLoops("template"),
+	} {
+		for i := range chats {
+			_, one, _ := bytes.Cut(chats[i], []byte("\r\n\r\n"))
+			_, other, _ := bytes.Cut(loops[i], []byte("\r\n\r\n"))
+			if !json.Valid(one) || !json.Valid(other) || len(other) < 15<<10 || len(other) > 17<<10 ||
+				len(one) < len(other)*9/10 || len(one) > len(other) {
+				t.Fatalf("%d bytes of a chat, %d of %s", len(one), len(other), name)
+			}
 		}
 	}
 }

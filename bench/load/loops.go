@@ -11,7 +11,7 @@ type loop struct {
 	path, frame, tool, turn string
 }
 
-// chatLoop and messagesLoop say the same.
+// chatLoop, messagesLoop and responsesLoop say the same.
 var (
 	chatLoop = loop{
 		path: chatPath,
@@ -32,6 +32,16 @@ var (
 			`"name":"tool_1","input":{"path":"routing/pick.go","from":%[1]d}}]},{"role":"user","content":[` +
 			`{"type":"tool_result","tool_use_id":"t%[1]d","content":[{"type":"text","text":"%[2]s"}]}]}`,
 	}
+	responsesLoop = loop{
+		path: "/v1/responses",
+		frame: `{"model":"%s","max_output_tokens":16,"store":false,"instructions":"You are an agent.","tools":[%s],` +
+			`"input":[{"role":"user","content":"Why does it fail?"}%s]}`,
+		tool: `{"type":"function","name":"tool_%d","description":"Reads lines of a file.","parameters":%s}`,
+		turn: `,{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I read it."}]},` +
+			`{"type":"function_call","call_id":"t%[1]d","name":"tool_1",` +
+			`"arguments":"{\"path\":\"routing/pick.go\",\"from\":%[1]d}"},` +
+			`{"type":"function_call_output","call_id":"t%[1]d","output":"%[2]s"}`,
+	}
 )
 
 // loopTurns are the turns of a loop, and loopResult the bytes that a tool returns: 16 KiB of Messages together.
@@ -42,6 +52,9 @@ func Loops(model string) [][]byte { return chatLoop.requests(model) }
 
 // MessagesLoops returns what Loops does in the words of Messages.
 func MessagesLoops(model string) [][]byte { return messagesLoop.requests(model) }
+
+// ResponsesLoops returns what Loops does in the words of Responses.
+func ResponsesLoops(model string) [][]byte { return responsesLoop.requests(model) }
 
 // requests are those of variants; the first half of the turns is common to all.
 func (l loop) requests(model string) [][]byte {
