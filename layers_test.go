@@ -107,7 +107,7 @@ var mayImport = map[string][]string{
 		"gateway/stream", "gateway/trace",
 		"gateway/upstream", "internal/contain", "routing", "routing/fleet", "routing/index", "scheduler",
 		"scheduler/gate", "scheduler/hold"},
-	"gateway/doors":           {"engine", "gateway/apierr", "gateway/sse", "gateway/wire"},
+	"gateway/doors":           {"engine", "gateway/apierr", "gateway/sse", "gateway/wire", "internal/poison"},
 	"gateway/doors/responses": {"engine", "gateway/apierr", "gateway/doors", "gateway/sse", "gateway/wire"},
 	"gateway/doors/messages":  {"engine", "gateway/apierr", "gateway/doors", "gateway/sse", "gateway/wire"},
 	"gateway/doors/doorstest": {"gateway/doors", "gateway/wire"},

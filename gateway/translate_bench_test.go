@@ -7,7 +7,6 @@ import (
 
 	"octet/gateway/doors"
 	"octet/gateway/doors/doorstest"
-	"octet/gateway/wire"
 )
 
 // agentBody is a request of about size bytes to a door, as an agent sends it in the midst of its loop: instructions,
@@ -64,13 +63,11 @@ func translateRequest(b *testing.B, door doors.Door, body []byte) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		tape, err := wire.NewTape(body, 64)
-		if err == nil {
-			chat, _, err = door.Chat(chat[:0], tape)
-		}
+		out, err := door.Chat(chat[:0], body, 64)
 		if err != nil {
 			b.Fatal(err)
 		}
+		chat = out.Body
 	}
 }
 

@@ -23,15 +23,23 @@ import (
 
 // Door translates one surface to and from chat completions.
 type Door interface {
-	// Chat appends to dst the chat completion that body asks for. The error is a *wire.Error, in the door's own words.
-	Chat(dst []byte, body *wire.Tape) (chat []byte, answer Answer, err error)
+	// Chat appends to dst the chat completion that body asks for, of at most depth nested containers. The error is a
+	// *wire.Error, in the door's own words.
+	Chat(dst, body []byte, depth int) (Chat, error)
 	// Param returns the path in the door's body of what stands at a path in the chat completion that it became. Without
 	// the body, which is nil then, a path within messages stays as it is.
-	Param(body *wire.Tape, chat string) string
+	Param(body []byte, path string) string
 	// Served returns the surface, as engines may serve it.
 	Served() engine.Doors
 	// AppendError appends the body of an answer that is an error.
 	AppendError(dst []byte, e *apierr.Error, requestID string) []byte
+}
+
+// Chat is what a door's body has become.
+type Chat struct {
+	Body   []byte       // a chat completion's
+	Sent   wire.Outline // of the body that it was made of
+	Answer Answer
 }
 
 // Answer translates the answer to one request. What its methods return is valid until the next call.

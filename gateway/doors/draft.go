@@ -1,9 +1,85 @@
 package doors
 
-// Draft is a chat completion's body while it is written, without its last brace.
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"octet/gateway/wire"
+	"octet/internal/poison"
+)
+
+// Draft is a chat completion's body while it is written, without its last brace. Members are written in the order in
+// which what they are made of is read.
 type Draft struct {
-	Out    []byte
-	Origin []int // of each message: what it was made of
+	Out []byte
+
+	first  int    // where the first message begins in Out
+	origin []int  // of each message, in the order in which they were written: what it was made of
+	ahead  int    // messages that were written last, and stand ahead of the others
+	room   []byte // of what is put ahead
+}
+
+// Messages writes the member messages, a list of what write writes.
+func (d *Draft) Messages(write func() error) error {
+	d.Member("messages")
+	d.Out = append(d.Out, '[')
+	d.first = len(d.Out)
+	err := write()
+	d.Out = append(d.Out, ']')
+	return err
+}
+
+// Ahead puts messages that write writes ahead of the others, which were written.
+func (d *Draft) Ahead(write func() error) error {
+	n, end := len(d.origin), len(d.Out)
+	d.Out = append(d.Out, '[')
+	err := write()
+	d.room = append(d.room[:0], d.Out[end+1:]...)
+	d.Out = d.Out[:end]
+	if d.ahead = len(d.origin) - n; d.ahead > 0 {
+		if n > 0 {
+			d.room = append(d.room, ',')
+		}
+		d.Out = slices.Insert(d.Out, d.first, d.room...)
+	}
+	return err
+}
+
+// Written returns how many messages were written.
+func (d *Draft) Written() int { return len(d.origin) }
+
+// Origin returns what a message was made of; false if there is no such message.
+func (d *Draft) Origin(message int) (int, bool) {
+	if message >= len(d.origin) {
+		return 0, false
+	}
+	if message -= d.ahead; message < 0 {
+		message += len(d.origin)
+	}
+	return d.origin[message], true
+}
+
+// Reset leaves nothing but room. Out is its owner's.
+func (d *Draft) Reset() {
+	*d = Draft{room: Room(d.room), origin: kept(d.origin)}
+}
+
+// most is how much room is kept of each kind for another request, in bytes.
+const most = 256 << 10
+
+// Room returns b, emptied, for what is written next, or nil if it has grown too large to be kept.
+func Room(b []byte) []byte {
+	poison.Bytes(b)
+	return kept(b)
+}
+
+// kept returns s, emptied, unless it has grown too large to be kept.
+func kept[T any](s []T) []T {
+	if cap(s) > most/int(unsafe.Sizeof(*new(T))) {
+		return nil
+	}
+	return s[:0]
 }
 
 // Member begins a member of the object that is being written.
@@ -15,11 +91,19 @@ func (d *Draft) Set(name string, raw []byte) {
 	d.Out = append(d.Out, raw...)
 }
 
+// Pass adds a member with the string that cur comes to.
+func (d *Draft) Pass(name string, cur *wire.Cursor) error {
+	v := Read(cur)
+	_, err := v.Text()
+	d.Set(name, v.Raw())
+	return err
+}
+
 // Open begins a message of a role, which is made of origin.
 func (d *Draft) Open(role string, origin int) {
 	d.Out = AppendComma(d.Out, '[')
 	d.Out = append(append(append(d.Out, `{"role":"`...), role...), '"')
-	d.Origin = append(d.Origin, origin)
+	d.origin = append(d.origin, origin)
 }
 
 // Message writes a message with a content that is known to be JSON.
@@ -53,10 +137,17 @@ func (d *Draft) Answer(t *Turn) {
 		d.list("tool_calls", t.calls)
 	}
 	d.Out = append(d.Out, '}')
-	*t = Turn{thoughts: t.thoughts[:0], parts: t.parts[:0], calls: t.calls[:0]}
+	t.Reset()
 }
 
 func (d *Draft) list(name string, elements []byte) {
 	d.Member(name)
 	d.Out = append(append(append(d.Out, '['), elements...), ']')
+}
+
+// MessageAt reads the path of something within a message of a chat completion: which message it is in.
+func MessageAt(path string) (index int, ok bool) {
+	rest := ""
+	n, _ := fmt.Sscanf(path, "messages[%d]%s", &index, &rest)
+	return index, n > 0 && index >= 0
 }

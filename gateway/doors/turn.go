@@ -10,6 +10,11 @@ type Turn struct {
 	parts, calls    []byte // the insides of lists
 }
 
+// Reset leaves nothing but room.
+func (t *Turn) Reset() {
+	*t = Turn{thoughts: Room(t.thoughts), parts: Room(t.parts), calls: Room(t.calls)}
+}
+
 // Begun returns true if the turn has something, be it empty.
 func (t *Turn) Begun() bool { return t.begun }
 

@@ -9,44 +9,49 @@ import (
 	"octet/gateway/wire"
 )
 
-// Value is one value of a body that is known to be strict JSON, and where it stands. The zero Value is absent.
+// Value is one value of a body that was read by strict rules, and where it stands: what it holds is read once more when
+// that is asked for. The zero Value is absent, and of no body.
 type Value struct {
-	Raw  []byte     // as it stands, without white space around it; nil if it is absent or null
-	body *wire.Tape // of the body that it is a part of
-	at   int        // its number there; of an absent one, that of the object that lacks it
-	name string     // of an absent one
+	text     *[]byte // of the body that it is a part of
+	off, end uint32  // where it stands there; off of an absent one is where the object does that lacks it, and end is 0
+	name     *string // of an absent one
 }
 
-// Body returns the value of a whole body, which must be an object.
-func Body(body *wire.Tape) (Value, error) {
-	v := Value{Raw: body.Raw(0), body: body}
-	if v.Kind() != '{' {
-		return v, &wire.Error{Code: wire.CodeInvalidRequest, Message: "the body must be a JSON object"}
+// Absent returns true if the value is absent, or null.
+func (v *Value) Absent() bool { return v.end == 0 }
+
+// Raw returns the value as it stands, without white space around it; nil if it is absent or null.
+func (v *Value) Raw() []byte {
+	if v.end == 0 {
+		return nil
 	}
-	return v, nil
+	return (*v.text)[v.off:v.end:v.end]
 }
+
+// Again returns a cursor that comes to the value, which is not absent.
+func (v *Value) Again() wire.Cursor { return wire.Again(v.text, int(v.off)) }
 
 // Kind returns the first byte of the value, which tells what it is; 0 if it is absent.
 func (v *Value) Kind() byte {
-	if len(v.Raw) == 0 {
+	if v.end == 0 {
 		return 0
 	}
-	return v.Raw[0]
+	return (*v.text)[v.off]
 }
 
 // Path returns where the value stands, as messages[2].content[0].text. It is found by reading the body again.
 func (v *Value) Path() string {
-	if v.body == nil {
+	if v.text == nil {
 		return ""
 	}
-	path := pathTo(v.body, v.at)
+	path := pathTo(v.text, int(v.off))
 	switch {
-	case v.name == "":
+	case v.name == nil:
 		return path
 	case path == "":
-		return v.name
+		return *v.name
 	}
-	return path + "." + v.name
+	return path + "." + *v.name
 }
 
 // Refuse returns the error of a value.
@@ -66,33 +71,32 @@ func (v *Value) Untranslatable() error {
 func (v *Value) Missing() error { return v.Refuse(wire.CodeMissingParameter, "is missing") }
 
 // Under returns an absent member of v, for its path.
-func (v *Value) Under(member string) *Value { return &Value{body: v.body, at: v.at, name: member} }
+func (v *Value) Under(member string) *Value {
+	absent := v.lacks(&member)
+	return &absent
+}
+
+func (v *Value) lacks(member *string) Value { return Value{text: v.text, off: v.off, name: member} }
 
 // longestName is how much of a name is told that a client has made up, in bytes.
 const longestName = 64
 
-// Members sets into[i] to the member of that name, for each of names, which are 64 at most. Any other member is
-// refused, and into is of no use then.
+// Members sets into[i] to the member of that name, for each of names. Any other member is refused, and into is of no
+// use then.
 func (v *Value) Members(names []string, into []Value) error {
 	if v.Kind() != '{' {
 		return v.Invalid("must be an object")
 	}
-	var seen uint64
-	for items := v.body.Items(v.at); items.Next(); {
-		name, raw := items.Name(), v.body.Raw(items.Value)
-		i := slices.Index(names, string(name))
-		switch {
-		case raw[0] == 'n':
-		case i < 0:
-			return v.Under(string(name[:min(len(name), longestName)])).Untranslatable()
-		default:
-			into[i] = Value{Raw: raw, body: v.body, at: items.Value}
-			seen |= 1 << i
+	v.lackAll(names, into)
+	c := v.Again()
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		i, err := v.place(&c, name, names)
+		if err != nil {
+			return err
 		}
-	}
-	for i, name := range names {
-		if seen>>i&1 == 0 {
-			into[i] = Value{body: v.body, at: v.at, name: name}
+		if i >= 0 {
+			into[i] = Read(&c)
 		}
 	}
 	return nil
@@ -103,9 +107,10 @@ func (v *Value) Each(f func(element Value) error) error {
 	if v.Kind() != '[' {
 		return v.Invalid("must be an array")
 	}
-	for items := v.body.Items(v.at); items.Next(); {
-		element := Value{Raw: v.body.Raw(items.Value), body: v.body, at: items.Value}
-		if element.Raw[0] == 'n' {
+	c := v.Again()
+	for c.Enter('['); c.More(); {
+		element := Read(&c)
+		if element.Absent() {
 			return element.Invalid("must not be null")
 		}
 		if err := f(element); err != nil {
@@ -120,12 +125,13 @@ func (v *Value) Text() ([]byte, error) {
 	if v.Kind() != '"' {
 		return nil, v.Invalid("must be a string")
 	}
-	return v.Raw[1 : len(v.Raw)-1], nil
+	raw := v.Raw()
+	return raw[1 : len(raw)-1], nil
 }
 
 // Needed is Text for a value that must be there.
 func (v *Value) Needed() ([]byte, error) {
-	if v.Raw == nil {
+	if v.Absent() {
 		return nil, v.Missing()
 	}
 	return v.Text()
@@ -133,7 +139,7 @@ func (v *Value) Needed() ([]byte, error) {
 
 // Word returns a string in its plain form; "" if it is absent.
 func (v *Value) Word() (string, error) {
-	if v.Raw == nil {
+	if v.Absent() {
 		return "", nil
 	}
 	raw, err := v.Text()
@@ -161,7 +167,7 @@ func (v *Value) Flag() (bool, error) {
 
 // Whole returns a whole number of at least least.
 func (v *Value) Whole(least int) (int, error) {
-	c := wire.NewCursor(v.Raw, 1)
+	c := wire.NewCursor(v.Raw(), 1)
 	if n, ok := c.Int(); ok && n >= least {
 		return n, nil
 	}
@@ -170,7 +176,7 @@ func (v *Value) Whole(least int) (int, error) {
 
 // Real returns a number from lo to hi.
 func (v *Value) Real(lo, hi float64) (float64, error) {
-	if n, err := strconv.ParseFloat(string(v.Raw), 64); err == nil && n >= lo && n <= hi {
+	if n, err := strconv.ParseFloat(string(v.Raw()), 64); err == nil && n >= lo && n <= hi {
 		return n, nil
 	}
 	return 0, v.Invalid(fmt.Sprintf("must be a number from %g to %g", lo, hi))
@@ -181,7 +187,7 @@ func (v *Value) In(words []string) int {
 	if v.Kind() != '"' {
 		return -1
 	}
-	return slices.Index(words, string(plain(v.Raw[1:len(v.Raw)-1])))
+	return slices.Index(words, string(plain((*v.text)[v.off+1:v.end-1])))
 }
 
 // OneOf returns the one of words that the value is.
@@ -189,23 +195,27 @@ func (v *Value) OneOf(words ...string) (string, error) {
 	if i := v.In(words); i >= 0 {
 		return words[i], nil
 	}
-	if v.Raw != nil && v.Kind() != '"' {
+	if !v.Absent() && v.Kind() != '"' {
 		return "", v.Invalid("must be a string")
 	}
 	return "", v.Invalid("is none of the values that it may have")
 }
+
+var typeMember = "type"
 
 // Type returns the member "type" of an object, which is absent if it is no string.
 func (v *Value) Type() (Value, error) {
 	if v.Kind() != '{' {
 		return Value{}, v.Invalid("must be an object")
 	}
-	for items := v.body.Items(v.at); items.Next(); {
-		if raw := v.body.Raw(items.Value); raw[0] == '"' && string(items.Name()) == "type" {
-			return Value{Raw: raw, body: v.body, at: items.Value}, nil
+	kind, c := v.lacks(&typeMember), v.Again()
+	c.Enter('{')
+	for name, ok := c.Key(); ok; name, ok = c.Key() {
+		if m := Read(&c); m.Kind() == '"' && string(name) == "type" {
+			kind = m
 		}
 	}
-	return *v.Under("type"), nil
+	return kind, nil
 }
 
 // AppendMember begins a member of the object that dst ends in: its name, behind a comma where another came before.

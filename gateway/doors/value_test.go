@@ -36,21 +36,17 @@ func walk(v Value, path string, names []string, f func(v *Value, path string)) e
 
 func TestAValueKnowsItsPath(t *testing.T) {
 	const body = " {\"a\": [1, {\"b\" : [[], [\"x\", {}], {\"c\": {\"a\": 0}}]}, \"\"],\"b\":null, \"c\": true}\n"
-	tape, err := wire.NewTape([]byte(body), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Body(tape)
-	if err != nil {
+	var v Value
+	if err := wire.Judge([]byte(body), 64, func(c *wire.Cursor) error { v = Read(c); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	seen, absent := 0, 0
 	if err := walk(v, "", []string{"a", "b", "c"}, func(v *Value, path string) {
 		if got := v.Path(); got != path {
-			t.Errorf("%q (%s) says that it is at %q", path, v.Raw, got)
+			t.Errorf("%q (%s) says that it is at %q", path, v.Raw(), got)
 		}
 		seen++
-		if v.Raw == nil {
+		if v.Absent() {
 			absent++
 		}
 	}); err != nil {

@@ -35,7 +35,7 @@ type Request struct {
 	headers   headers
 	forwarded []engine.Field // see Forwarded
 	traced    bool           // see TraceContext
-	sent      *wire.Tape     // the body in the words of its door, until Release; nil without a door
+	sent      *wire.Outline  // the body in the words of its door, until Release; nil without a door
 	limits    *ensemble.Limits
 	memory    *Memory
 	kept      []byte // the body of a stream that may have to be sent again, while Body is nil

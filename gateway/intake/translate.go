@@ -18,24 +18,21 @@ func (q *Request) parseSent(kind wire.Kind) error {
 // translate makes the body of the request's door one of that kind, and parses it. What is refused of it is named by its
 // place in what the client sent.
 func (q *Request) translate(kind wire.Kind) error {
-	sent, err := wire.NewTape(q.Bytes, BodyLimits(q.limits).Depth)
+	room := slices.Grow(q.inlined[:0], len(q.Bytes))
+	chat, err := q.Door.Chat(room, q.Bytes, BodyLimits(q.limits).Depth)
 	if err != nil {
 		return err
 	}
-	body, answer, err := q.Door.Chat(slices.Grow(q.inlined[:0], len(q.Bytes)), sent)
-	if err != nil {
-		return err
-	}
-	q.inlined, q.Bytes, q.Answer, q.sent = body, body, answer, sent
-	if int64(len(body)) > q.limits.BodyBytes {
+	q.inlined, q.Bytes, q.Answer, q.sent = chat.Body, chat.Body, chat.Answer, &chat.Sent
+	if int64(len(q.Bytes)) > q.limits.BodyBytes {
 		return tooLarge(q.limits.BodyBytes)
 	}
-	if err := q.memory.take(q.Body, len(body)+sent.Bytes(), q.limits.QueueBytes); err != nil {
+	if err := q.memory.take(q.Body, len(q.Bytes)+q.sent.Bytes(), q.limits.QueueBytes); err != nil {
 		return err
 	}
 	var bad *wire.Error
 	if err = q.Parse(kind); errors.As(err, &bad) {
-		bad.Param = q.Door.Param(sent, bad.Param)
+		bad.Param = q.Door.Param(q.sent.Text, bad.Param)
 	}
 	return err
 }
@@ -48,7 +45,7 @@ func (q *Request) AnswersTool() bool {
 }
 
 // Sent returns the body in the words of the door that the client came by; nil without a door.
-func (q *Request) Sent() *wire.Tape { return q.sent }
+func (q *Request) Sent() *wire.Outline { return q.sent }
 
 // CountedPrompt tells the door how long the prompt is, in tokens.
 func (q *Request) CountedPrompt(tokens int) {
@@ -63,5 +60,5 @@ func (q *Request) FirstImage() string {
 	if path == "" || q.sent == nil {
 		return path
 	}
-	return q.Door.Param(q.sent, path)
+	return q.Door.Param(q.sent.Text, path)
 }

@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"math"
-	"sync"
-)
+import "math"
 
 // Cursor reads one JSON text from left to right, strictly by RFC 8259. The first fault sticks and every later call sees
 // the end of the text, so a reader may run through and ask End once. Not safe for concurrent use.
@@ -14,6 +11,7 @@ import (
 //	}
 type Cursor struct {
 	b     []byte
+	whole *[]byte // b, for values that are to be read again; nil if none are
 	i     int
 	room  int  // containers that may still be opened
 	fresh bool // nothing of the innermost container has been read
@@ -43,35 +41,6 @@ func NewCursor(b []byte, depth int) Cursor {
 	return c
 }
 
-// Valid reports whether b is one strict JSON value: valid UTF-8, no repeated member, at most depth nested containers.
-func Valid(b []byte, depth int) bool {
-	return check(b, depth, nil) == nil
-}
-
-// Check returns what is wrong with the syntax of b, by the rules of Valid; nil if nothing is. The error is an *Error.
-func Check(b []byte, depth int) error { return check(b, depth, nil) }
-
-// keySets are used again by check, which lends them to nothing that outlives it.
-var keySets = sync.Pool{New: func() any { return new(keySet) }}
-
-// check is Check, and puts the values of b on a tape, if there is one.
-func check(b []byte, depth int, tape *Tape) error {
-	keys := keySets.Get().(*keySet)
-	defer func() { keys.reset(); keySets.Put(keys) }()
-	c := Cursor{keys: keys}
-	c.start(b, depth)
-	if tape == nil {
-		c.Skip()
-	} else {
-		tape.note(&c)
-		tape.names = c.arena
-	}
-	if c.End() {
-		return nil
-	}
-	return &Error{Code: c.fault.code, Message: c.fault.what, Offset: c.fault.at}
-}
-
 func (c *Cursor) start(b []byte, depth int) {
 	c.b, c.i, c.room, c.fresh = b, 0, depth, false
 	c.fault = fault{} // by itself: a copy of what is written just now waits for it
@@ -85,6 +54,12 @@ func (c *Cursor) tooLarge() { c.fail(CodeInvalidJSON, 0, "larger than 2 GiB") }
 
 // Offset is the index of the next byte to read.
 func (c *Cursor) Offset() int { return c.i }
+
+// Sound returns true as long as there was no fault.
+func (c *Cursor) Sound() bool { return c.fault.code == "" }
+
+// Text is what is read, of the Cursors of Judge and Again.
+func (c *Cursor) Text() *[]byte { return c.whole }
 
 // Peek skips white space and returns the first byte of what comes next, 0 at the end of the text.
 func (c *Cursor) Peek() byte {

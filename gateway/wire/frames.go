@@ -126,8 +126,8 @@ func (w *writing) tools(shown Shown) {
 }
 
 func (w *writing) tool(t *listedTool) {
-	if t.judged != nil {
-		w.raw(t.judged.compact)
+	if t.known != nil {
+		w.raw(t.known.made)
 		return
 	}
 	w.json(w.r.p.b[t.off:t.end], t.loose)

@@ -29,7 +29,7 @@ type parser struct {
 	path
 	names   keySet
 	table   *table // of the vocabulary
-	cache   *toolCache
+	known   *KnownTools
 	r       *Request
 	lim     Limits
 	folded  []byte // scratch of refuseCase
@@ -41,7 +41,7 @@ type parser struct {
 func (p *parser) begin(r *Request, body []byte, lim Limits) {
 	p.r, p.lim = r, lim.orDefaults()
 	p.keys = &p.names
-	p.table, p.cache = lim.Members.of(r.Kind), lim.Members.toolCache()
+	p.table, p.known = lim.Members.of(r.Kind), lim.Members.knownTools()
 	p.start(body, p.lim.Depth)
 }
 
@@ -53,7 +53,7 @@ func (p *parser) reset() {
 	}
 	p.Cursor = Cursor{}
 	p.arena = arena
-	p.r, p.table, p.cache, p.depth, p.read = nil, nil, nil, 0, 0
+	p.r, p.table, p.known, p.depth, p.read = nil, nil, nil, 0, 0
 	p.lim.Members = nil
 	p.refused = Error{}
 	if len(p.model) > keepItems {

@@ -35,14 +35,29 @@ func TestSpliceChangesNothingElse(t *testing.T) {
 		if got := string(bytes.Join(segments, nil)); err != nil || got != c.want {
 			t.Errorf("%s with %s gave %s (%v), want %s", c.body, c.edits, got, err, c.want)
 		}
-		tape, err := NewTape([]byte(c.body), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := string(bytes.Join(tape.Splice(c.edits, nil), nil)); got != c.want {
+		outline := outlineOf(t, []byte(c.body))
+		if got := string(bytes.Join(outline.Splice(c.edits, nil), nil)); got != c.want {
 			t.Errorf("%s, not parsed, with %s gave %s, want %s", c.body, c.edits, got, c.want)
 		}
 	}
+}
+
+// outlineOf outlines an object.
+func outlineOf(t *testing.T, body []byte) (o Outline) {
+	o.Text = body
+	if err := Judge(body, 64, func(c *Cursor) error {
+		c.Peek()
+		o.Opening = c.Offset()
+		c.Enter('{')
+		for name, ok := c.Key(); ok; name, ok = c.Key() {
+			at, raw := c.Value()
+			o.Members = append(o.Members, Place{string(name), at, at + len(raw)})
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return o
 }
 
 func TestSpliceAliasesTheBody(t *testing.T) {

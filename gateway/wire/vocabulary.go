@@ -36,7 +36,7 @@ type Member struct {
 type Vocabulary struct {
 	chat, completion *table
 	prefixes         []string
-	tools            toolCache // of chats
+	tools            KnownTools // of chats
 }
 
 // everyTaker is the set of all engines.
@@ -64,7 +64,7 @@ func (v *Vocabulary) of(kind Kind) *table {
 	return v.chat
 }
 
-func (v *Vocabulary) toolCache() *toolCache {
+func (v *Vocabulary) knownTools() *KnownTools {
 	if v == nil {
 		v = bare
 	}

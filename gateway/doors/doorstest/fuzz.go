@@ -3,7 +3,10 @@ package doorstest
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,20 +68,30 @@ func FuzzEvents(f *testing.F, begin func() doors.Answer, grammar func(stream str
 	})
 }
 
-// ThereAndBack checks that a body of the supported subset, as a chat completion and back, says the same, and that it is
-// refused with one member that nothing is known of, by that member's name. back is the slow, obvious reverse.
+// ThereAndBack checks that a body of the supported subset, as a chat completion and back, says the same, that the order
+// of its members does not matter, and that it is refused with one member that nothing is known of, by that member's
+// name. back is the slow, obvious reverse.
 func ThereAndBack(t *rapid.T, door doors.Door, body map[string]any, back func(chat map[string]any) map[string]any) {
 	sent := marshal(t, body)
 	out, _, err := Translate(door, string(sent))
 	if err != nil {
 		t.Fatalf("%s: %v", sent, err)
 	}
-	var chat, want map[string]any
-	if err := errors.Join(json.Unmarshal(out, &chat), json.Unmarshal(sent, &want)); err != nil {
+	var chat, given, want map[string]any
+	err = errors.Join(json.Unmarshal(out, &chat), json.Unmarshal(out, &given), json.Unmarshal(sent, &want))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := back(chat); !reflect.DeepEqual(got, want) {
+	if got := back(given); !reflect.DeepEqual(got, want) {
 		t.Fatalf("%s\nbecame %s\nand came back as %v", sent, out, got)
+	}
+	sent = inAnyOrder(t, body)
+	if out, _, err = Translate(door, string(sent)); err != nil {
+		t.Fatalf("%s: %v", sent, err)
+	}
+	var again map[string]any
+	if err := json.Unmarshal(out, &again); err != nil || !reflect.DeepEqual(again, chat) {
+		t.Fatalf("%s\nbecame %s (%v)\nand in another order %v", sent, out, err, chat)
 	}
 	body["x_unknown"] = 1
 	sent = marshal(t, body)
@@ -90,6 +103,37 @@ func ThereAndBack(t *rapid.T, door doors.Door, body map[string]any, back func(ch
 
 func marshal(t *rapid.T, body map[string]any) []byte {
 	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// inAnyOrder spells a value with the members of its objects in an order that is drawn.
+func inAnyOrder(t *rapid.T, value any) []byte {
+	var out []byte
+	switch v := value.(type) {
+	case map[string]any:
+		names := slices.Sorted(maps.Keys(v))
+		for i, name := range rapid.Permutation(names).Draw(t, "order") {
+			out = append(out, "{,"[min(i, 1)])
+			out = append(strconv.AppendQuote(out, name), ':')
+			out = append(out, inAnyOrder(t, v[name])...)
+		}
+		if len(v) == 0 {
+			out = []byte("{")
+		}
+		return append(out, '}')
+	case []any:
+		for i, element := range v {
+			out = append(append(out, "[,"[min(i, 1)]), inAnyOrder(t, element)...)
+		}
+		if len(v) == 0 {
+			out = []byte("[")
+		}
+		return append(out, ']')
+	}
+	raw, err := json.Marshal(value)
 	if err != nil {
 		t.Fatal(err)
 	}

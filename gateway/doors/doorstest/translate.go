@@ -1,15 +1,9 @@
 package doorstest
 
-import (
-	"octet/gateway/doors"
-	"octet/gateway/wire"
-)
+import "octet/gateway/doors"
 
 // Translate returns the chat completion that a body asks for by a door, and what translates its answer.
 func Translate(door doors.Door, body string) ([]byte, doors.Answer, error) {
-	tape, err := wire.NewTape([]byte(body), 64)
-	if err != nil {
-		return nil, nil, err
-	}
-	return door.Chat(nil, tape)
+	chat, err := door.Chat(nil, []byte(body), 64)
+	return chat.Body, chat.Answer, err
 }

@@ -15,84 +15,76 @@ const (
 
 var kinds = []string{"text", "thinking", "tool_use", "tool_result", "image"}
 
-// blockMembers are what a block of each kind may have beside its type. A signature is of a provider that checks it.
-var blockMembers = [...][]string{
-	textBlock:     {"type", "cache_control", "text", "citations"},
-	thinkingBlock: {"type", "cache_control", "thinking", "signature"},
-	useBlock:      {"type", "cache_control", "id", "name", "input", "caller"},
-	resultBlock:   {"type", "cache_control", "tool_use_id", "is_error", "content"},
-	imageBlock:    {"type", "cache_control", "source"},
+// The members of blocks, by their places in blockNames.
+const (
+	ofType = iota
+	ofText
+	ofID
+	ofName
+	ofInput
+	ofResultID
+	ofContent
+	ofFailed
+	ofCache
+	ofThought
+	ofSignature
+	ofCitations
+	ofCaller
+	ofSource
+)
+
+var blockNames = []string{"type", "text", "id", "name", "input", "tool_use_id", "content", "is_error",
+	"cache_control", "thinking", "signature", "citations", "caller", "source"}
+
+// blockMembers are what a block of each kind may have. A signature is of a provider that checks it.
+var blockMembers = [...]doors.Names{
+	textBlock:     doors.Of(ofType, ofCache, ofText, ofCitations),
+	thinkingBlock: doors.Of(ofType, ofCache, ofThought, ofSignature),
+	useBlock:      doors.Of(ofType, ofCache, ofID, ofName, ofInput, ofCaller),
+	resultBlock:   doors.Of(ofType, ofCache, ofResultID, ofFailed, ofContent),
+	imageBlock:    doors.Of(ofType, ofCache, ofSource),
 }
 
-// block is one block of a content, with the members that its kind may have.
-type block struct {
-	at   doors.Value
-	kind int
+var (
+	cacheMembers  = []string{"type", "ttl", "scope"}
+	sourceMembers = []string{"type", "media_type", "data", "url"} // of an image
+)
 
-	text        doors.Value // of a text, or of reasoning
-	id          doors.Value // of a call, or of the call whose result it is
-	name, input doors.Value // of a call
-	failed      doors.Value // of a result
-	content     doors.Value // of a result; the source of an image
-}
-
-// readBlock reads a block of a kind that chat completions know.
-func readBlock(v *doors.Value) (b block, err error) {
-	b.at = *v
-	if b.kind, err = kindOf(v); err != nil {
-		return b, err
+// kindOf returns the kind of a block that chat completions know, which has what blocks of that kind may have.
+func kindOf(b *doors.Object) (kind int, err error) {
+	of := b.Type(ofType)
+	switch kind = of.In(kinds); {
+	case of.Absent():
+		return kind, of.Missing()
+	case kind < 0:
+		return kind, b.Untranslatable()
 	}
-	var m [6]doors.Value
-	if err := v.Members(blockMembers[b.kind], m[:]); err != nil {
-		return b, err
+	if err := b.Only(blockMembers[kind]); err != nil {
+		return kind, err
 	}
-	switch b.kind {
+	switch kind {
 	case textBlock:
-		b.text = m[2]
-		if m[3].Raw != nil && string(m[3].Raw) != "[]" {
-			err = m[3].Untranslatable()
+		if v := b.Member(ofCitations); !v.Absent() && string(v.Raw()) != "[]" {
+			return kind, v.Untranslatable()
 		}
-	case thinkingBlock:
-		b.text = m[2]
 	case useBlock:
-		b.id, b.name, b.input = m[2], m[3], m[4]
-		err = directCaller(&m[5])
-	case resultBlock:
-		b.id, b.failed, b.content = m[2], m[3], m[4]
-	case imageBlock:
-		b.content = m[2]
+		if err := directCaller(b.Member(ofCaller)); err != nil {
+			return kind, err
+		}
 	}
-	if err == nil {
-		err = cacheControl(&m[1])
-	}
-	return b, err
-}
-
-// kindOf returns the kind of a block.
-func kindOf(v *doors.Value) (int, error) {
-	kind, err := v.Type()
-	switch i := kind.In(kinds); {
-	case err != nil:
-		return 0, err
-	case kind.Raw == nil:
-		return 0, kind.Missing()
-	case i < 0:
-		return 0, v.Untranslatable()
-	default:
-		return i, nil
-	}
+	return kind, cacheControl(b.Member(ofCache))
 }
 
 // directCaller refuses calls that a program of the provider's has made.
-func directCaller(v *doors.Value) error {
-	if v.Raw == nil {
+func directCaller(v doors.Value) error {
+	if v.Absent() {
 		return nil
 	}
 	kind, err := v.Type()
 	switch {
 	case err != nil:
 		return err
-	case kind.Raw == nil:
+	case kind.Absent():
 		return kind.Missing()
 	case kind.In([]string{"direct"}) < 0:
 		return v.Untranslatable()
@@ -101,12 +93,12 @@ func directCaller(v *doors.Value) error {
 }
 
 // cacheControl accepts a mark that a prefix is to be cached, which it is without.
-func cacheControl(v *doors.Value) error {
-	if v.Raw == nil {
+func cacheControl(v doors.Value) error {
+	if v.Absent() {
 		return nil
 	}
 	var m [3]doors.Value
-	if err := v.Members([]string{"type", "ttl", "scope"}, m[:]); err != nil {
+	if err := v.Members(cacheMembers, m[:]); err != nil {
 		return err
 	}
 	_, err := m[0].OneOf("ephemeral")
@@ -114,23 +106,24 @@ func cacheControl(v *doors.Value) error {
 }
 
 // part writes a block of text or an image as a part of a content.
-func (c *chat) part(b *block) error {
+func (c *chat) part(b *doors.Object, kind int) error {
 	c.Out = doors.AppendComma(c.Out, '[')
-	if b.kind == imageBlock {
-		return c.image(b)
+	if kind == imageBlock {
+		return c.image(b.Member(ofSource))
 	}
-	_, err := b.text.Needed()
-	c.Out = doors.AppendText(c.Out, b.text.Raw)
+	text := b.Member(ofText)
+	_, err := text.Needed()
+	c.Out = doors.AppendText(c.Out, text.Raw())
 	return err
 }
 
 // image writes an image: its address, or its bytes as an address.
-func (c *chat) image(b *block) error {
-	if b.content.Raw == nil {
-		return b.content.Missing()
+func (c *chat) image(source doors.Value) error {
+	if source.Absent() {
+		return source.Missing()
 	}
 	var m [4]doors.Value
-	if err := b.content.Members([]string{"type", "media_type", "data", "url"}, m[:]); err != nil {
+	if err := source.Members(sourceMembers, m[:]); err != nil {
 		return err
 	}
 	kind, err := m[0].OneOf("base64", "url")
@@ -153,12 +146,13 @@ func (c *chat) image(b *block) error {
 }
 
 // result writes a tool's result as a message of its own. A failed one says so in front, as there is no member for it.
-func (c *chat) result(b *block) error {
-	failed, err := b.failed.Flag()
+func (c *chat) result(b *doors.Object) error {
+	is, of, content := b.Member(ofFailed), b.Member(ofResultID), b.Member(ofContent)
+	failed, err := is.Flag()
 	if err != nil {
 		return err
 	}
-	id, err := b.id.Needed()
+	id, err := of.Needed()
 	if err != nil {
 		return err
 	}
@@ -167,47 +161,48 @@ func (c *chat) result(b *block) error {
 	c.Member("tool_call_id")
 	c.Out = doors.AppendRaw(c.Out, id)
 	c.Member("content")
-	if b.content.Kind() == '[' {
-		if err := c.resultParts(&b.content, failed); err != nil {
-			return err
-		}
-	} else {
+	switch content.Kind() {
+	case '[':
+		err = c.resultParts(&content, failed)
+	case 0:
+		c.resultText(nil, failed)
+	default:
 		var text []byte
-		if b.content.Raw != nil {
-			if text, err = b.content.Text(); err != nil {
-				return err
-			}
-		}
-		c.Out = append(c.Out, '"')
-		if failed {
-			c.Out = append(c.Out, failure...)
-		}
-		c.Out = append(append(c.Out, text...), '"')
+		text, err = content.Text()
+		c.resultText(text, failed)
 	}
 	c.Out = append(c.Out, '}')
-	return nil
+	return err
 }
 
 // failure is what the result of a failed tool begins with.
 const failure = "Error: "
+
+func (c *chat) resultText(text []byte, failed bool) {
+	c.Out = append(c.Out, '"')
+	if failed {
+		c.Out = append(c.Out, failure...)
+	}
+	c.Out = append(append(c.Out, text...), '"')
+}
 
 func (c *chat) resultParts(content *doors.Value, failed bool) error {
 	c.Out = append(c.Out, '[')
 	if failed {
 		c.Out = append(c.Out, `{"type":"text","text":"`+failure+`"}`...)
 	}
-	some := failed
-	err := content.Each(func(v doors.Value) error {
+	some, cur := failed, content.Again()
+	err := doors.Objects(&cur, &c.inner, blockNames, func(b *doors.Object) error {
 		some = true
-		b, err := readBlock(&v)
-		if err == nil && b.kind != textBlock && b.kind != imageBlock {
-			err = v.Untranslatable()
+		kind, err := kindOf(b)
+		if err == nil && kind != textBlock && kind != imageBlock {
+			err = b.Untranslatable()
 		}
 		if err != nil {
 			return err
 		}
-		c.lost = c.lost || b.kind == imageBlock
-		return c.part(&b)
+		c.lost = c.lost || kind == imageBlock
+		return c.part(b, kind)
 	})
 	if !some { // a chat completion's content has a part at least
 		c.Out = append(c.Out, `{"type":"text","text":""}`...)

@@ -3,6 +3,7 @@ package messages
 import (
 	"bytes"
 	"strconv"
+	"sync"
 
 	"octet/gateway/doors"
 	"octet/gateway/wire"
@@ -36,33 +37,79 @@ var names = [members]string{"model", "max_tokens", "messages", "system", "stop_s
 
 // chat is a chat completion's body while it is written.
 type chat struct {
-	doors.Draft      // its messages are made of turns
-	counts      bool // the prompt alone matters
-	at          int  // the turn that is being written; below 0 is the system prompt
-	returns     bool // the last turn, the system's apart, holds what tools returned
-	billed      bool // a block for the client's provider was left out
-	lost        bool // an engine's own door would not have its model see all that the chat completion says
+	doors.Draft        // its messages are made of turns
+	counts      bool   // the prompt alone matters
+	at          int    // the turn that is being written; below 0 is the system prompt
+	last        string // the role of the last turn; "" if there is none
+	returns     bool   // the last turn, the system's apart, holds what tools returned
+	billed      bool   // a block for the client's provider was left out
+	lost        bool   // an engine's own door would not have its model see all that the chat completion says
 	answer      doors.Turn
 	input       []byte // of a call, as a string
+	sent        [members]doors.Value
+	prompted    bool         // the system prompt is written
+	block       doors.Object // of a turn: the last that was read
+	inner       doors.Object // of a tool's result: likewise
 }
+
+// chats are used again: nothing of one outlives Chat.
+var chats = sync.Pool{New: func() any { return new(chat) }}
 
 // Chat implements doors.Door.
-func (d Door) Chat(dst []byte, body *wire.Tape) ([]byte, doors.Answer, error) {
-	c, err := d.rewrite(dst, body)
+func (d Door) Chat(dst, body []byte, depth int) (doors.Chat, error) {
+	c := chats.Get().(*chat)
+	defer func() { c.reset(); chats.Put(c) }()
+	sent, err := c.rewrite(d, dst, body, depth)
 	if err != nil {
-		return nil, nil, err
+		return doors.Chat{}, err
 	}
-	return append(c.Out, '}'), &Answer{returns: c.returns, billed: c.billed, lost: c.lost}, nil
+	return doors.Chat{Body: append(c.Out, '}'), Sent: sent,
+		Answer: &Answer{returns: c.returns, billed: c.billed, lost: c.lost}}, nil
 }
 
-// write writes all members of the chat completion.
+// reset leaves nothing but room.
+func (c *chat) reset() {
+	c.Reset()
+	c.answer.Reset()
+	c.block.Reset()
+	c.inner.Reset()
+	*c = chat{Draft: c.Draft, answer: c.answer, block: c.block, inner: c.inner,
+		input: doors.Room(c.input)}
+}
+
+// rewrite writes in dst what a body of d becomes, without its last brace, and returns where the body's members stand.
+func (c *chat) rewrite(d Door, dst, body []byte, depth int) (sent wire.Outline, err error) {
+	c.counts, c.Out = d.Counts, append(dst, '{')
+	err = wire.Judge(body, depth, func(cur *wire.Cursor) (err error) {
+		if sent, err = doors.Body(cur, names[:], c.sent[:], c.take); err != nil {
+			return err
+		}
+		return c.write(&c.sent)
+	})
+	return sent, err
+}
+
+// take reads the model's name, messages and tools as they come.
+func (c *chat) take(member int, cur *wire.Cursor) error {
+	switch member {
+	case model:
+		return c.Pass("model", cur)
+	case messages:
+		return c.Messages(func() error { return c.turns(cur) })
+	case tools:
+		return c.listed(cur)
+	}
+	return nil
+}
+
+// write writes all members of the chat completion that take has not written.
 func (c *chat) write(m *[members]doors.Value) error {
 	err := c.prompt(m)
 	if err == nil {
 		err = c.sampling(m)
 	}
 	if err == nil {
-		err = c.tools(m)
+		err = c.choice(&m[toolChoice])
 	}
 	if err == nil {
 		err = c.thought(m)
@@ -76,39 +123,23 @@ func (c *chat) write(m *[members]doors.Value) error {
 	return err
 }
 
-// prompt writes what the model reads first: the model's name, system prompt and messages.
+// prompt judges the messages as a whole, and puts the system prompt ahead of them if it came behind.
 func (c *chat) prompt(m *[members]doors.Value) error {
-	if m[model].Raw != nil {
-		if _, err := m[model].Text(); err != nil {
-			return err
-		}
-		c.Set("model", m[model].Raw)
-	}
-	if m[messages].Raw == nil {
+	if m[messages].Absent() {
 		return m[messages].Missing()
 	}
-	c.Member("messages")
-	c.Out = append(c.Out, '[')
-	if err := c.system(&m[system]); err != nil {
-		return err
-	}
-	last := ""
-	err := m[messages].Each(func(turn doors.Value) (err error) {
-		c.at++
-		last, err = c.turn(&turn)
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case last == "":
+	switch c.last {
+	case "":
 		return m[messages].Invalid("must hold at least one message")
-	case last == "assistant":
+	case "assistant":
 		return m[messages].Refuse(wire.CodeUnsupportedParameter, "ends with the beginning of an answer, "+
 			"which cannot be translated to a chat completion")
 	}
-	c.Out = append(c.Out, ']')
-	return nil
+	if c.prompted {
+		return nil
+	}
+	c.at = -1
+	return c.Ahead(func() error { return c.system(&m[system]) })
 }
 
 // sampling writes how the next token is chosen, and when the answer ends.
@@ -122,26 +153,26 @@ func (c *chat) sampling(m *[members]doors.Value) error {
 	if err := c.real(&m[topP], "top_p", 0, 1); err != nil {
 		return err
 	}
-	if m[topK].Raw != nil {
+	if !m[topK].Absent() {
 		if _, err := m[topK].Whole(0); err != nil {
 			return err
 		}
-		c.Set("top_k", m[topK].Raw)
+		c.Set("top_k", m[topK].Raw())
 	}
-	if m[stop].Raw == nil {
+	if m[stop].Absent() {
 		return nil
 	}
 	err := m[stop].Each(func(s doors.Value) error {
 		_, err := s.Text()
 		return err
 	})
-	c.Set("stop", m[stop].Raw)
+	c.Set("stop", m[stop].Raw())
 	return err
 }
 
 // most writes how long the answer may be.
 func (c *chat) most(most *doors.Value) error {
-	if most.Raw == nil {
+	if most.Absent() {
 		if c.counts {
 			return nil
 		}
@@ -156,11 +187,11 @@ func (c *chat) most(most *doors.Value) error {
 }
 
 func (c *chat) real(v *doors.Value, name string, lo, hi float64) error {
-	if v.Raw == nil {
+	if v.Absent() {
 		return nil
 	}
 	_, err := v.Real(lo, hi)
-	c.Set(name, v.Raw)
+	c.Set(name, v.Raw())
 	return err
 }
 
@@ -174,20 +205,20 @@ func (c *chat) others(m *[members]doors.Value) error {
 		c.Set("stream", []byte("true"))
 		c.Set("stream_options", []byte(`{"include_usage":true}`)) // message_delta tells it
 	}
-	if m[metadata].Raw != nil {
+	if !m[metadata].Absent() {
 		var in [1]doors.Value
 		if err := m[metadata].Members([]string{"user_id"}, in[:]); err != nil {
 			return err
 		}
-		if in[0].Raw != nil {
+		if !in[0].Absent() {
 			if _, err := in[0].Text(); err != nil {
 				return err
 			}
-			c.Set("user", in[0].Raw)
-			c.Set("prompt_cache_key", in[0].Raw) // which is a conversation's
+			c.Set("user", in[0].Raw())
+			c.Set("prompt_cache_key", in[0].Raw()) // which is a conversation's
 		}
 	}
-	if m[serviceTier].Raw != nil { // there is one tier, which is what both come to
+	if !m[serviceTier].Absent() { // there is one tier, which is what both come to
 		if _, err := m[serviceTier].OneOf("auto", "standard_only"); err != nil {
 			return err
 		}
@@ -197,11 +228,11 @@ func (c *chat) others(m *[members]doors.Value) error {
 
 // contextEdits accepts edits of the context that change nothing, as agents send them.
 func contextEdits(v *doors.Value) error {
-	if v.Raw == nil {
+	if v.Absent() {
 		return nil
 	}
 	var in [1]doors.Value
-	if err := v.Members([]string{"edits"}, in[:]); err != nil || in[0].Raw == nil {
+	if err := v.Members([]string{"edits"}, in[:]); err != nil || in[0].Absent() {
 		return err
 	}
 	return in[0].Each(func(edit doors.Value) error {
@@ -210,7 +241,7 @@ func contextEdits(v *doors.Value) error {
 			return err
 		}
 		kind, err := of[0].Word()
-		if err == nil && (kind != "clear_thinking_20251015" || !bytes.Equal(of[1].Raw, []byte(`"all"`))) {
+		if err == nil && (kind != "clear_thinking_20251015" || !bytes.Equal(of[1].Raw(), []byte(`"all"`))) {
 			err = edit.Untranslatable()
 		}
 		return err

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -209,12 +210,9 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 }
 
 func TestPathsOfAChatCompletionAreToldAsTheBodyHasThem(t *testing.T) {
-	in, err := wire.NewTape([]byte(body(`"system":"s","messages":[{"role":"user","content":"a"},`+
-		`{"role":"assistant","content":"b"},`+
-		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"},{"type":"text","text":"c"}]}]`)), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := []byte(body(`"system":"s","messages":[{"role":"user","content":"a"},` +
+		`{"role":"assistant","content":"b"},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"},{"type":"text","text":"c"}]}]`))
 	for chat, want := range map[string]string{
 		"messages[0].content": "system", "messages[1].content": "messages[0].content",
 		"messages[3].content": "messages[2].content", "messages[4].content[0].text": "messages[2].content",
@@ -227,6 +225,49 @@ func TestPathsOfAChatCompletionAreToldAsTheBodyHasThem(t *testing.T) {
 	}
 	if got := (Door{}).Param(nil, "messages[3].content"); got != "messages[3].content" {
 		t.Errorf("without the body: %q", got)
+	}
+}
+
+// A member that is null is one of the body's: what the gateway sets takes its place, and is not a second of its name.
+func TestAMemberThatIsNullIsSetInItsPlace(t *testing.T) {
+	chat, err := Door{}.Chat(nil, []byte(`{"model":null,"cache_salt":null,"max_tokens":9,`+hi+`}`), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits := []wire.Edit{{Key: "cache_salt", Raw: []byte(`"s"`)}, {Key: "model", Raw: []byte(`"m"`)},
+		{Key: "priority", Raw: []byte(`1`)}}
+	const want = `{"priority":1,"model":"m","cache_salt":"s","max_tokens":9,` + hi + `}`
+	if got := string(bytes.Join(chat.Sent.Splice(edits, nil), nil)); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// A tool becomes the same each time it comes, and one that is refused is refused each time.
+func TestAToolThatCameBefore(t *testing.T) {
+	tool := func(more string) string {
+		return body(hi + `,"tools":[{"name":"ls","description":"` + strings.Repeat("lists files ", 20) + `",` +
+			`"input_schema":{"type" : "object"}` + more + `}]`)
+	}
+	first := ""
+	for i := range 4 {
+		out, _, err := doorstest.Translate(Door{}, tool(`,"cache_control":{"type":"ephemeral"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == "" {
+			first = string(out)
+		}
+		if string(out) != first || !wire.Valid(out, 64) {
+			t.Errorf("%s, at first %s", out, first)
+		}
+		for more, param := range map[string]string{`,"defer_loading":true`: "defer_loading", `,"x":1`: "x",
+			`,"strict":1`: "strict"} {
+			var bad *wire.Error
+			_, _, err := doorstest.Translate(Door{}, tool(more))
+			if !errors.As(err, &bad) || bad.Param != "tools[0]."+param {
+				t.Errorf("time %d: %v, not of %s", i, err, param)
+			}
+		}
 	}
 }
 

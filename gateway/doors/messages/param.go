@@ -2,10 +2,10 @@ package messages
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"octet/gateway/doors"
-	"octet/gateway/wire"
 )
 
 // params are the members that become one of another name in a chat completion, by that name.
@@ -16,38 +16,26 @@ var params = map[string]string{
 }
 
 // Param implements doors.Door.
-func (d Door) Param(body *wire.Tape, chat string) string {
-	end := strings.IndexAny(chat, ".[")
+func (d Door) Param(body []byte, path string) string {
+	end := strings.IndexAny(path, ".[")
 	if end < 0 {
-		end = len(chat)
+		end = len(path)
 	}
-	if name, renamed := params[chat[:end]]; renamed {
+	if name, renamed := params[path[:end]]; renamed {
 		return name
 	}
-	at, within := doors.MessageAt(chat)
+	at, within := doors.MessageAt(path)
 	if !within || body == nil {
-		return chat
+		return path
 	}
-	c, err := d.rewrite(nil, body)
+	var c chat
+	_, err := c.rewrite(d, nil, body, math.MaxInt)
+	of, some := c.Origin(at)
 	switch {
-	case err != nil || at >= len(c.Origin):
-		return chat
-	case c.Origin[at] < 0:
+	case err != nil || !some:
+		return path
+	case of < 0:
 		return names[system]
 	}
-	return fmt.Sprintf("%s[%d].content", names[messages], c.Origin[at])
-}
-
-// rewrite returns what a body became, without its last brace.
-func (d Door) rewrite(dst []byte, body *wire.Tape) (chat, error) {
-	c := chat{Draft: doors.Draft{Out: append(dst, '{')}, counts: d.Counts, at: -1}
-	v, err := doors.Body(body)
-	if err != nil {
-		return c, err
-	}
-	var m [members]doors.Value
-	if err := v.Members(names[:], m[:]); err != nil {
-		return c, err
-	}
-	return c, c.write(&m)
+	return fmt.Sprintf("%s[%d].content", names[messages], of)
 }

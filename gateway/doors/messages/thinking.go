@@ -29,11 +29,11 @@ func (c *chat) thought(m *[members]doors.Value) error {
 
 // effortOf returns the effort that output_config asks for.
 func effortOf(v *doors.Value) (string, error) {
-	if v.Raw == nil {
+	if v.Absent() {
 		return "", nil
 	}
 	var m [2]doors.Value
-	if err := v.Members([]string{"effort", "format"}, m[:]); err != nil || m[0].Raw == nil {
+	if err := v.Members([]string{"effort", "format"}, m[:]); err != nil || m[0].Absent() {
 		return "", err
 	}
 	return m[0].OneOf("low", "medium", "high", "xhigh", "max")
@@ -41,7 +41,7 @@ func effortOf(v *doors.Value) (string, error) {
 
 // effortOfBudget returns the effort that a budget stands for; "" leaves it to the model.
 func effortOfBudget(v *doors.Value) (string, error) {
-	if v.Raw == nil {
+	if v.Absent() {
 		return "", nil
 	}
 	var m [3]doors.Value
@@ -52,7 +52,7 @@ func effortOfBudget(v *doors.Value) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if m[2].Raw != nil {
+	if !m[2].Absent() {
 		if _, err := m[2].OneOf("summarized"); err != nil {
 			return "", m[2].Untranslatable()
 		}
@@ -63,7 +63,7 @@ func effortOfBudget(v *doors.Value) (string, error) {
 	case "adaptive":
 		return "", nil
 	}
-	if m[1].Raw == nil {
+	if m[1].Absent() {
 		return "", m[1].Missing()
 	}
 	n, err := m[1].Whole(leastBudget)
@@ -81,16 +81,16 @@ func effortOfBudget(v *doors.Value) (string, error) {
 // format writes what an answer must look like.
 func (c *chat) format(m *[members]doors.Value) error {
 	format := m[outputFormat]
-	if m[outputConfig].Raw != nil {
+	if !m[outputConfig].Absent() {
 		var in [2]doors.Value
 		if err := m[outputConfig].Members([]string{"effort", "format"}, in[:]); err != nil {
 			return err
 		}
-		if in[1].Raw != nil {
+		if !in[1].Absent() {
 			format = in[1]
 		}
 	}
-	if format.Raw == nil {
+	if format.Absent() {
 		return nil
 	}
 	var of [2]doors.Value
@@ -105,6 +105,6 @@ func (c *chat) format(m *[members]doors.Value) error {
 	}
 	c.Member("response_format")
 	c.Out = append(c.Out, `{"type":"json_schema","json_schema":{"name":"output","schema":`...)
-	c.Out = append(append(c.Out, of[1].Raw...), "}}"...)
+	c.Out = append(append(c.Out, of[1].Raw()...), "}}"...)
 	return nil
 }

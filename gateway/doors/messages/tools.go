@@ -5,73 +5,103 @@ import (
 	"octet/gateway/wire"
 )
 
-var toolMembers = []string{"name", "description", "input_schema", "type", "cache_control", "strict",
+// The members of a tool, by their places in toolNames.
+const (
+	toolName = iota
+	toolDescription
+	toolSchema
+	toolType
+	toolCache
+	toolStrict
+	toolEager
+	toolDeferred
+)
+
+var toolNames = []string{"name", "description", "input_schema", "type", "cache_control", "strict",
 	"eager_input_streaming", "defer_loading"}
 
-// tools writes the tools, and which of them is to be called.
-func (c *chat) tools(m *[members]doors.Value) error {
-	if m[tools].Raw != nil {
-		some := false
-		if err := m[tools].Each(func(tool doors.Value) error {
-			if !some {
-				some = true
-				c.Member("tools")
-				c.Out = append(c.Out, '[')
-			}
-			return c.tool(&tool)
-		}); err != nil {
-			return err
-		}
-		if some {
-			c.Out = append(c.Out, ']')
-		}
+// known are tools that came before, as they are written in chat completions.
+var known wire.KnownTools
+
+// listed reads the tools, and writes their list.
+func (c *chat) listed(cur *wire.Cursor) error {
+	none := len(c.Out)
+	c.Member("tools")
+	c.Out = append(c.Out, '[')
+	begin := len(c.Out)
+	err := doors.Each(cur, func(cur *wire.Cursor) error {
+		c.Out = doors.AppendComma(c.Out, '[')
+		return c.read(cur)
+	})
+	if len(c.Out) == begin {
+		c.Out = c.Out[:none]
+		return err
 	}
-	return c.choice(&m[toolChoice])
+	c.Out = append(c.Out, ']')
+	return err
+}
+
+// read reads one tool, and writes it.
+func (c *chat) read(cur *wire.Cursor) error {
+	if made, is := known.Pass(cur); is {
+		c.Out = append(c.Out, made...)
+		return nil
+	}
+	from, begin := cur.Offset(), len(c.Out)
+	if err := c.block.Read(cur, toolNames); err != nil {
+		return err
+	}
+	if err := c.tool(&c.block); err != nil {
+		return err
+	}
+	known.Keep(cur, from, c.Out[begin:])
+	return nil
 }
 
 // tool writes one tool, which the client executes. Tools that a provider executes are refused.
-func (c *chat) tool(v *doors.Value) error {
-	if kind, err := v.Type(); err == nil && kind.Raw != nil && kind.In([]string{"custom"}) < 0 {
-		return v.Under("type").Refuse(wire.CodeUnsupportedParameter,
+func (c *chat) tool(t *doors.Object) error {
+	if kind := t.Type(toolType); !kind.Absent() && kind.In([]string{"custom"}) < 0 {
+		return t.Under("type").Refuse(wire.CodeUnsupportedParameter,
 			"is no tool of the client's: nothing here executes it")
 	}
-	var m [8]doors.Value
-	if err := v.Members(toolMembers, m[:]); err != nil {
+	if err := t.Only(doors.All); err != nil {
 		return err
 	}
-	name, err := m[0].Needed()
+	called, description, schema := t.Member(toolName), t.Member(toolDescription), t.Member(toolSchema)
+	name, err := called.Needed()
 	if err != nil {
 		return err
 	}
-	c.Out = doors.AppendComma(c.Out, '[')
 	c.Function(name)
-	if m[1].Raw != nil {
-		if _, err := m[1].Text(); err != nil {
+	if !description.Absent() {
+		if _, err := description.Text(); err != nil {
 			return err
 		}
-		c.Set("description", m[1].Raw)
+		c.Set("description", description.Raw())
 	}
-	switch m[2].Kind() {
+	switch schema.Kind() {
 	case '{':
-		c.Set("parameters", m[2].Raw)
+		c.Set("parameters", schema.Raw())
 	case 0:
-		return m[2].Missing()
+		return schema.Missing()
 	default:
-		return m[2].Invalid("must be an object")
+		return schema.Invalid("must be an object")
 	}
-	if strict, err := m[5].Flag(); err != nil || strict {
+	strict := t.Member(toolStrict)
+	if is, err := strict.Flag(); err != nil || is {
 		if err != nil {
 			return err
 		}
-		c.Set("strict", m[5].Raw)
+		c.Set("strict", strict.Raw())
 	}
 	c.Out = append(c.Out, "}}"...)
-	return unwritten(&m[4], &m[6], &m[7])
+	return unwritten(t)
 }
 
 // unwritten checks what of a tool a chat completion does not say. Arguments are streamed as they come, eager or not.
-func unwritten(cache, eager, deferred *doors.Value) error {
-	if err := cacheControl(cache); err != nil {
+func unwritten(t *doors.Object) error {
+	eager, deferred := t.Member(toolEager), t.Member(toolDeferred)
+	if err := cacheControl(t.Member(toolCache)); err != nil {
 		return err
 	}
 	if _, err := eager.Flag(); err != nil {
@@ -85,7 +115,7 @@ func unwritten(cache, eager, deferred *doors.Value) error {
 
 // choice writes which tool is to be called.
 func (c *chat) choice(v *doors.Value) error {
-	if v.Raw == nil {
+	if v.Absent() {
 		return nil
 	}
 	var m [3]doors.Value
@@ -108,7 +138,7 @@ func (c *chat) choice(v *doors.Value) error {
 		c.Function(name)
 		c.Out = append(c.Out, "}}"...)
 	default:
-		c.Set("tool_choice", m[0].Raw)
+		c.Set("tool_choice", m[0].Raw())
 	}
 	one, err := m[2].Flag()
 	if one {

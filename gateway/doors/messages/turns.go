@@ -16,24 +16,28 @@ func (c *chat) system(v *doors.Value) error {
 	case '"':
 		c.Open("system", c.at)
 		c.Member("content")
-		text := unbilled(v.Raw[1:])
-		c.lost = c.lost || len(text) < len(v.Raw)-1 // vLLM's door leaves out blocks alone
+		text := unbilled(v.Raw()[1:])
+		c.lost = c.lost || len(text) < len(v.Raw())-1 // vLLM's door leaves out blocks alone
 		c.Out = append(append(append(c.Out, '"'), text...), '}')
 		return nil
 	}
-	some := false
-	err := v.Each(func(element doors.Value) error {
-		b, err := readBlock(&element)
+	if v.Kind() != '[' {
+		return v.Invalid("must be an array")
+	}
+	some, cur := false, v.Again()
+	err := doors.Objects(&cur, &c.block, blockNames, func(b *doors.Object) error {
+		kind, err := kindOf(b)
+		said := b.Member(ofText)
 		switch {
 		case err != nil:
 			return err
-		case b.kind != textBlock:
-			return element.Untranslatable()
-		case bills(b.text.Raw):
+		case kind != textBlock:
+			return b.Untranslatable()
+		case bills(said.Raw()):
 			c.billed = true
 			return nil
 		}
-		text, err := b.text.Needed()
+		text, err := said.Needed()
 		if err != nil {
 			return err
 		}
@@ -73,57 +77,89 @@ func unbilled(text []byte) []byte {
 	return text
 }
 
-// turn writes one message as one or several, and returns its role.
-func (c *chat) turn(v *doors.Value) (role string, err error) {
-	var m [2]doors.Value
-	if err := v.Members([]string{"role", "content"}, m[:]); err != nil {
-		return "", err
-	}
-	for i := range m {
-		if m[i].Raw == nil {
-			return "", m[i].Missing()
+// turns reads the turns, and writes them behind the system prompt, if that has come.
+func (c *chat) turns(cur *wire.Cursor) error {
+	c.at = -1
+	if c.prompted = !c.sent[system].Absent(); c.prompted {
+		if err := c.system(&c.sent[system]); err != nil {
+			return err
 		}
 	}
-	if role, err = m[0].OneOf("user", "assistant", "system"); err != nil {
-		return "", err
+	return doors.Each(cur, func(cur *wire.Cursor) error {
+		c.at++
+		return c.turn(cur)
+	})
+}
+
+var turnMembers = []string{"role", "content"}
+
+// turn reads one message, and writes it as one or several.
+func (c *chat) turn(cur *wire.Cursor) error {
+	var m [2]doors.Value
+	written := false
+	err := doors.Members(cur, turnMembers, m[:], func(i int, cur *wire.Cursor) error {
+		if written = i == 1 && !m[0].Absent(); !written {
+			return nil
+		}
+		return c.content(&m[0], cur)
+	})
+	if err != nil || written {
+		return err
 	}
-	if role != "system" {
+	for i := range m {
+		if m[i].Absent() {
+			return m[i].Missing()
+		}
+	}
+	again := m[1].Again()
+	return c.content(&m[0], &again)
+}
+
+// content reads the content of a message of a role, and writes it.
+func (c *chat) content(by *doors.Value, cur *wire.Cursor) error {
+	role, err := by.OneOf("user", "assistant", "system")
+	if err != nil {
+		return err
+	}
+	if c.last = role; role != "system" {
 		c.returns = false
 	}
 	switch {
 	case role == "system":
-		return role, c.system(&m[1])
-	case m[1].Kind() == '"':
-		c.Message(role, c.at, m[1].Raw)
-		return role, nil
+		content := doors.Read(cur)
+		return c.system(&content)
+	case cur.Peek() == '"':
+		content := doors.Read(cur)
+		c.Message(role, c.at, content.Raw())
+		return nil
 	case role == "user":
-		return role, c.user(&m[1])
+		return c.user(cur)
 	}
-	return role, c.assistant(&m[1])
+	return c.assistant(cur)
 }
 
 // user writes the blocks of a user's message in their order: each tool result is a message of its own, and so is each
 // run of what stands between two.
-func (c *chat) user(content *doors.Value) error {
-	open, some := false, false
+func (c *chat) user(cur *wire.Cursor) error {
+	open, some, content := false, false, doors.Here(cur)
 	closes := func() {
 		if open {
 			c.Out = append(c.Out, "]}"...)
 		}
 		open = false
 	}
-	err := content.Each(func(v doors.Value) error {
+	err := doors.Objects(cur, &c.block, blockNames, func(b *doors.Object) error {
 		some = true
-		b, err := readBlock(&v)
+		kind, err := kindOf(b)
 		switch {
 		case err != nil:
 			return err
-		case b.kind == resultBlock:
+		case kind == resultBlock:
 			closes()
 			c.returns = true
-			return c.result(&b)
-		case b.kind != textBlock && b.kind != imageBlock:
-			return v.Untranslatable()
+			return c.result(b)
+		case kind != textBlock && kind != imageBlock:
+			return b.Untranslatable()
 		}
 		if !open {
 			open = true
@@ -131,7 +167,7 @@ func (c *chat) user(content *doors.Value) error {
 			c.Member("content")
 			c.Out = append(c.Out, '[')
 		}
-		return c.part(&b)
+		return c.part(b, kind)
 	})
 	closes()
 	if err == nil && !some {
@@ -142,15 +178,11 @@ func (c *chat) user(content *doors.Value) error {
 
 // assistant writes the blocks of an answer as one message, whatever their order: what stands between a call and its
 // result would part them.
-func (c *chat) assistant(content *doors.Value) error {
-	t := &c.answer
-	if err := content.Each(func(v doors.Value) error {
-		b, err := readBlock(&v)
-		if err != nil {
-			return err
-		}
+func (c *chat) assistant(cur *wire.Cursor) error {
+	t, content := &c.answer, doors.Here(cur)
+	if err := doors.Objects(cur, &c.block, blockNames, func(b *doors.Object) error {
 		t.Begin(c.at)
-		return c.add(t, &b)
+		return c.add(t, b)
 	}); err != nil {
 		return err
 	}
@@ -162,38 +194,45 @@ func (c *chat) assistant(content *doors.Value) error {
 }
 
 // add adds a block to an answer. Signatures of reasoning are the door's own, and empty.
-func (c *chat) add(t *doors.Turn, b *block) error {
-	switch b.kind {
+func (c *chat) add(t *doors.Turn, b *doors.Object) error {
+	kind, err := kindOf(b)
+	if err != nil {
+		return err
+	}
+	switch kind {
 	case textBlock:
-		_, err := b.text.Needed()
-		t.Say(b.text.Raw)
+		text := b.Member(ofText)
+		_, err := text.Needed()
+		t.Say(text.Raw())
 		return err
 	case thinkingBlock:
-		text, err := b.text.Needed()
+		thought := b.Member(ofThought)
+		text, err := thought.Needed()
 		t.Think(text)
 		return err
 	case useBlock:
 		return c.call(t, b)
 	}
-	return b.at.Untranslatable()
+	return b.Untranslatable()
 }
 
 // call adds a call to an answer.
-func (c *chat) call(t *doors.Turn, b *block) error {
-	id, err := b.id.Needed()
+func (c *chat) call(t *doors.Turn, b *doors.Object) error {
+	of, called, input := b.Member(ofID), b.Member(ofName), b.Member(ofInput)
+	id, err := of.Needed()
 	if err != nil {
 		return err
 	}
-	name, err := b.name.Needed()
+	name, err := called.Needed()
 	switch {
 	case err != nil:
 		return err
-	case b.input.Raw == nil:
-		return b.input.Missing()
-	case b.input.Kind() != '{':
-		return b.input.Invalid("must be an object")
+	case input.Absent():
+		return input.Missing()
+	case input.Kind() != '{':
+		return input.Invalid("must be an object")
 	}
-	c.input = wire.AppendQuoted(c.input[:0], b.input.Raw)
+	c.input = wire.AppendQuoted(c.input[:0], input.Raw())
 	t.Call(id, name, c.input)
 	return nil
 }

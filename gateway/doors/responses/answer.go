@@ -41,7 +41,7 @@ var prefix = [...]string{doors.Text: "msg_", doors.Thought: "rs_", doors.Use: "f
 
 // echoOf returns the members of a response that repeat its request, each with a comma in front.
 func echoOf(m *[members]doors.Value) []byte {
-	out := make([]byte, 0, framing+len(m[instructions].Raw)+len(m[tools].Raw)) // the others are short
+	out := make([]byte, 0, framing+len(m[instructions].Raw())+len(m[tools].Raw())) // the others are short
 	for _, e := range [...]struct {
 		member    int
 		otherwise string
@@ -51,7 +51,7 @@ func echoOf(m *[members]doors.Value) []byte {
 		{text, `{"format":{"type":"text"}}`}, {truncation, `"disabled"`}, {user, "null"}, {cacheKey, "null"},
 	} {
 		out = append(append(append(out, `,"`...), names[e.member]...), `":`...)
-		if raw := m[e.member].Raw; raw != nil {
+		if raw := m[e.member].Raw(); raw != nil {
 			out = append(out, raw...)
 		} else {
 			out = append(out, e.otherwise...)

@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"sync"
+
 	"octet/gateway/doors"
 	"octet/gateway/wire"
 )
@@ -54,31 +56,63 @@ type chat struct {
 	doors.Draft     // its messages are made of items
 	at          int // the item that is being written; below 0 is the instructions
 	turn        doors.Turn
+	one         doors.Object // the last item that was read
+	part        doors.Object // of a content: likewise
+	parts       []byte       // of an answer
+	sent        [members]doors.Value
+	instructed  bool // the instructions are written
 
 	functions spaces   // nil without namespaces
 	plain     [][]byte // names of functions of no namespace; parts of the body
 }
 
+// chats are used again: nothing of one outlives Chat.
+var chats = sync.Pool{New: func() any { return new(chat) }}
+
 // Chat implements doors.Door.
-func (Door) Chat(dst []byte, body *wire.Tape) ([]byte, doors.Answer, error) {
-	c, m, err := rewrite(dst, body)
+func (Door) Chat(dst, body []byte, depth int) (doors.Chat, error) {
+	c := chats.Get().(*chat)
+	defer func() { c.reset(); chats.Put(c) }()
+	sent, err := c.rewrite(dst, body, depth)
 	if err != nil {
-		return nil, nil, err
+		return doors.Chat{}, err
 	}
-	return append(c.Out, '}'), &Answer{echo: echoOf(m), functions: c.functions}, nil
+	return doors.Chat{Body: append(c.Out, '}'), Sent: sent,
+		Answer: &Answer{echo: echoOf(&c.sent), functions: c.functions}}, nil
 }
 
-// rewrite returns what a body became, without its last brace, and its members.
-func rewrite(dst []byte, body *wire.Tape) (*chat, *[members]doors.Value, error) {
-	c, m := &chat{Draft: doors.Draft{Out: append(dst, '{')}, at: -1}, new([members]doors.Value)
-	v, err := doors.Body(body)
-	if err != nil {
-		return nil, nil, err
+// reset leaves nothing but room.
+func (c *chat) reset() {
+	c.Reset()
+	c.turn.Reset()
+	c.one.Reset()
+	c.part.Reset()
+	clear(c.plain)
+	*c = chat{Draft: c.Draft, turn: c.turn, one: c.one, part: c.part, parts: doors.Room(c.parts),
+		plain: c.plain[:0]}
+}
+
+// rewrite writes in dst what a body becomes, without its last brace, and returns where the body's members stand.
+func (c *chat) rewrite(dst, body []byte, depth int) (sent wire.Outline, err error) {
+	c.Out = append(dst, '{')
+	err = wire.Judge(body, depth, func(cur *wire.Cursor) (err error) {
+		if sent, err = doors.Body(cur, names[:], c.sent[:], c.take); err != nil {
+			return err
+		}
+		return c.write(&c.sent)
+	})
+	return sent, err
+}
+
+// take reads the model's name and a list of items as they come.
+func (c *chat) take(member int, cur *wire.Cursor) error {
+	switch {
+	case member == model:
+		return c.Pass("model", cur)
+	case member == input && cur.Peek() == '[':
+		return c.Messages(func() error { return c.items(cur) })
 	}
-	if err := v.Members(names[:], m[:]); err != nil {
-		return nil, nil, err
-	}
-	return c, m, c.write(m)
+	return nil
 }
 
 // write writes all members of the chat completion.
@@ -113,7 +147,7 @@ func stateless(m *[members]doors.Value) error {
 			return err
 		}
 	}
-	if m[include].Raw != nil {
+	if !m[include].Absent() {
 		if err := m[include].Each(func(what doors.Value) error {
 			if word, err := what.Word(); err != nil || word != "reasoning.encrypted_content" { // it comes in clear
 				return what.Untranslatable()
@@ -131,17 +165,17 @@ func stateless(m *[members]doors.Value) error {
 
 // params writes what a chat completion has a member for, and has it stream as the client asks.
 func (c *chat) params(m *[members]doors.Value) error {
-	if m[maxOutput].Raw != nil {
+	if !m[maxOutput].Absent() {
 		if _, err := m[maxOutput].Whole(1); err != nil {
 			return err
 		}
 	}
 	for _, p := range passed { // their forms are judged as a chat completion's
-		if m[p.member].Raw != nil {
-			c.Set(p.as, m[p.member].Raw)
+		if !m[p.member].Absent() {
+			c.Set(p.as, m[p.member].Raw())
 		}
 	}
-	if m[streamOptions].Raw != nil {
+	if !m[streamOptions].Absent() {
 		var in [1]doors.Value
 		if err := m[streamOptions].Members([]string{"include_obfuscation"}, in[:]); err != nil {
 			return err
@@ -150,7 +184,7 @@ func (c *chat) params(m *[members]doors.Value) error {
 			return in[0].Untranslatable()
 		}
 	}
-	if about := &m[clientMetadata]; about.Raw != nil && about.Kind() != '{' { // a client says there what it is
+	if about := &m[clientMetadata]; !about.Absent() && about.Kind() != '{' { // a client says there what it is
 		return about.Invalid("must be an object")
 	}
 	streams, err := m[stream].Flag()
@@ -163,7 +197,7 @@ func (c *chat) params(m *[members]doors.Value) error {
 
 // reasons writes how much the model is to reason.
 func (c *chat) reasons(m *[members]doors.Value) error {
-	if m[reasoning].Raw == nil {
+	if m[reasoning].Absent() {
 		return nil
 	}
 	var in [3]doors.Value
@@ -175,30 +209,30 @@ func (c *chat) reasons(m *[members]doors.Value) error {
 			return in[i].Untranslatable()
 		}
 	}
-	if in[0].Raw == nil {
+	if in[0].Absent() {
 		return nil
 	}
 	_, err := in[0].Text()
-	c.Set("reasoning_effort", in[0].Raw)
+	c.Set("reasoning_effort", in[0].Raw())
 	return err
 }
 
 // format writes what an answer must look like.
 func (c *chat) format(m *[members]doors.Value) error {
-	if m[text].Raw == nil {
+	if m[text].Absent() {
 		return nil
 	}
 	var in [2]doors.Value
 	if err := m[text].Members([]string{"format", "verbosity"}, in[:]); err != nil {
 		return err
 	}
-	if in[1].Raw != nil {
+	if !in[1].Absent() {
 		if _, err := in[1].Text(); err != nil {
 			return err
 		}
-		c.Set("verbosity", in[1].Raw)
+		c.Set("verbosity", in[1].Raw())
 	}
-	if in[0].Raw == nil {
+	if in[0].Absent() {
 		return nil
 	}
 	fields := []string{"type", "name", "description", "schema", "strict"}
@@ -211,12 +245,12 @@ func (c *chat) format(m *[members]doors.Value) error {
 		return err
 	}
 	c.Member("response_format")
-	c.Out = append(append(c.Out, `{"type":`...), of[0].Raw...)
+	c.Out = append(append(c.Out, `{"type":`...), of[0].Raw()...)
 	if kind == "json_schema" {
 		c.Out = append(c.Out, `,"json_schema":{`...)
 		for i := 1; i < len(of); i++ {
-			if of[i].Raw != nil {
-				c.Set(fields[i], of[i].Raw)
+			if !of[i].Absent() {
+				c.Set(fields[i], of[i].Raw())
 			}
 		}
 		c.Out = append(c.Out, '}')

@@ -144,11 +144,8 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 			t.Errorf("%s: %v, not %s at %q", name, err, c.code, c.param)
 		}
 	}
-	in, err := wire.NewTape([]byte(`{"instructions":"i","input":[{"role":"user","content":"a"},`+
-		`{"type":"reasoning","summary":[]},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := []byte(`{"instructions":"i","input":[{"role":"user","content":"a"},` +
+		`{"type":"reasoning","summary":[]},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`)
 	for chat, want := range map[string]string{"messages[0].content": "instructions", "messages[2].content": "input[1]",
 		"messages[3].role": "input[3]", "messages": "input", "max_tokens": "max_output_tokens", "top_p": "top_p",
 		"messages[7]": "messages[7]"} {

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -33,29 +34,31 @@ var params = map[string]string{"max_tokens": names[maxOutput], "reasoning_effort
 	"response_format": "text.format", "verbosity": "text.verbosity"}
 
 // Param implements doors.Door.
-func (Door) Param(body *wire.Tape, chat string) string {
-	end := strings.IndexAny(chat, ".[")
+func (Door) Param(body []byte, path string) string {
+	end := strings.IndexAny(path, ".[")
 	if end < 0 {
-		end = len(chat)
+		end = len(path)
 	}
-	if name, renamed := params[chat[:end]]; renamed {
+	if name, renamed := params[path[:end]]; renamed {
 		return name
 	}
-	if chat == "messages" {
+	if path == "messages" {
 		return names[input]
 	}
-	at, within := doors.MessageAt(chat)
+	at, within := doors.MessageAt(path)
 	if !within || body == nil {
-		return chat
+		return path
 	}
-	c, m, err := rewrite(nil, body)
+	var c chat
+	_, err := c.rewrite(nil, body, math.MaxInt)
+	of, some := c.Origin(at)
 	switch {
-	case err != nil || at >= len(c.Origin):
-		return chat
-	case c.Origin[at] < 0:
+	case err != nil || !some:
+		return path
+	case of < 0:
 		return names[instructions]
-	case m[input].Kind() == '"':
+	case c.sent[input].Kind() == '"':
 		return names[input]
 	}
-	return fmt.Sprintf("%s[%d]", names[input], c.Origin[at])
+	return fmt.Sprintf("%s[%d]", names[input], of)
 }

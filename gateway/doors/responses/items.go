@@ -5,94 +5,131 @@ import (
 	"octet/gateway/wire"
 )
 
-// prompt writes what the model reads first.
+// prompt judges the input as a whole, writes one that is a text, and puts the instructions ahead of items if they came
+// behind.
 func (c *chat) prompt(m *[members]doors.Value) error {
-	if m[model].Raw != nil {
-		if _, err := m[model].Text(); err != nil {
-			return err
-		}
-		c.Set("model", m[model].Raw)
-	}
-	if m[input].Raw == nil {
+	switch kind := m[input].Kind(); {
+	case kind == 0:
 		return m[input].Missing()
+	case kind != '"' && kind != '[':
+		return m[input].Invalid("must be an array")
+	case c.turn.Begun():
+		return c.one.Refuse(wire.CodeUnsupportedParameter, "ends with the beginning of an answer, "+
+			"which cannot be translated to a chat completion")
 	}
-	c.Member("messages")
-	c.Out = append(c.Out, '[')
-	if m[instructions].Raw != nil {
-		if _, err := m[instructions].Text(); err != nil {
-			return err
-		}
-		c.Message("system", c.at, m[instructions].Raw)
+	var err error
+	switch {
+	case m[input].Kind() == '"':
+		err = c.Messages(func() error { return c.question(m) })
+	case !c.instructed: // which are ahead of the items
+		err = c.Ahead(c.instruct)
 	}
-	c.at = 0
-	if m[input].Kind() == '"' {
-		c.Message("user", c.at, m[input].Raw)
-		c.Out = append(c.Out, ']')
+	if err == nil && c.Written() == 0 {
+		err = m[input].Invalid("must hold at least one item")
+	}
+	return err
+}
+
+// question writes an input that is one text.
+func (c *chat) question(m *[members]doors.Value) error {
+	err := c.instruct()
+	c.Message("user", 0, m[input].Raw())
+	return err
+}
+
+// instruct writes the instructions, if they have come.
+func (c *chat) instruct() error {
+	v := &c.sent[instructions]
+	if c.instructed = !v.Absent(); !c.instructed {
 		return nil
 	}
-	last := doors.Value{}
-	err := m[input].Each(func(item doors.Value) error {
-		last = item
-		err := c.item(&item)
-		c.at++
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case c.turn.Begun():
-		return last.Refuse(wire.CodeUnsupportedParameter, "ends with the beginning of an answer, "+
-			"which cannot be translated to a chat completion")
-	case len(c.Origin) == 0:
-		return m[input].Invalid("must hold at least one item")
-	}
-	c.Out = append(c.Out, ']')
-	return nil
+	_, err := v.Text()
+	c.Message("system", -1, v.Raw())
+	return err
 }
+
+// The members of items, by their places in itemNames.
+const (
+	ofType = iota
+	ofRole
+	ofContent
+	ofID
+	ofStatus
+	ofPhase
+	ofSummary
+	ofSealed
+	ofCall
+	ofName
+	ofArguments
+	ofSpace
+	ofOutput
+)
+
+var itemNames = []string{"type", "role", "content", "id", "status", "phase", "summary", "encrypted_content",
+	"call_id", "name", "arguments", "namespace", "output"}
+
+// What an item of each kind may have.
+var (
+	saidMembers    = doors.Of(ofType, ofRole, ofContent, ofID, ofStatus, ofPhase)
+	thoughtMembers = doors.Of(ofType, ofID, ofSummary, ofContent, ofSealed, ofStatus)
+	callMembers    = doors.Of(ofType, ofCall, ofName, ofArguments, ofID, ofStatus, ofSpace)
+	resultMembers  = doors.Of(ofType, ofCall, ofOutput, ofID, ofStatus, ofName, ofSpace)
+)
+
+var thoughtPart = []string{"type", "text"}
 
 // kinds are the types of items that chat completions know.
 var kinds = []string{"message", "reasoning", "function_call", "function_call_output"}
 
-// item writes one item of the input, or adds it to the answer that is being put together.
-func (c *chat) item(v *doors.Value) error {
-	kind, err := v.Type()
-	if err != nil {
+// items reads the items of a list, and writes them as messages behind the instructions, if these have come.
+func (c *chat) items(cur *wire.Cursor) error {
+	if err := c.instruct(); err != nil {
 		return err
 	}
-	if kind.Raw == nil {
-		return c.said(v)
+	return doors.Objects(cur, &c.one, itemNames, func(o *doors.Object) error {
+		err := c.item(o)
+		c.at++
+		return err
+	})
+}
+
+// item writes one item of the input, or adds it to the answer that is being put together.
+func (c *chat) item(o *doors.Object) error {
+	kind := o.Type(ofType)
+	if kind.Absent() {
+		return c.said(o)
 	}
 	switch kind.In(kinds) {
 	case 0:
-		return c.said(v)
+		return c.said(o)
 	case 1:
-		return c.thought(v)
+		return c.thought(o)
 	case 2:
-		return c.call(v)
+		return c.call(o)
 	case 3:
-		return c.result(v)
+		return c.result(o)
 	}
 	return kind.Untranslatable()
 }
 
 // said writes a message.
-func (c *chat) said(v *doors.Value) error {
-	var m [6]doors.Value
-	if err := v.Members([]string{"type", "role", "content", "id", "status", "phase"}, m[:]); err != nil {
+func (c *chat) said(o *doors.Object) error {
+	if err := o.Only(saidMembers); err != nil {
 		return err
 	}
-	role, err := m[1].OneOf("user", "system", "developer", "assistant")
+	by, content := o.Member(ofRole), o.Member(ofContent)
+	role, err := by.OneOf("user", "system", "developer", "assistant")
 	if err != nil {
 		return err
 	}
-	if m[2].Raw == nil {
-		return m[2].Missing()
+	if content.Absent() {
+		return content.Missing()
 	}
 	if role != "assistant" {
 		c.flush()
 		c.Open(role, c.at)
 		c.Member("content")
-		if err := c.content(&m[2], false); err != nil {
+		if err := c.content(&content, false); err != nil {
 			return err
 		}
 		c.Out = append(c.Out, '}')
@@ -102,12 +139,12 @@ func (c *chat) said(v *doors.Value) error {
 		c.next()
 	}
 	c.turn.Begin(c.at)
-	if m[2].Kind() == '"' {
-		c.turn.Say(m[2].Raw)
+	if content.Kind() == '"' {
+		c.turn.Say(content.Raw())
 		return nil
 	}
-	parts, err := appendParts(nil, &m[2], true)
-	c.turn.SayParts(parts)
+	c.parts, err = c.appendParts(c.parts[:0], &content, true)
+	c.turn.SayParts(c.parts)
 	return err
 }
 
@@ -120,28 +157,27 @@ func (c *chat) next() {
 }
 
 // thought adds reasoning to the answer. What only another provider can read is refused.
-func (c *chat) thought(v *doors.Value) error {
-	var m [6]doors.Value
-	if err := v.Members([]string{"type", "id", "summary", "content", "encrypted_content", "status"}, m[:]); err != nil {
+func (c *chat) thought(o *doors.Object) error {
+	if err := o.Only(thoughtMembers); err != nil {
 		return err
 	}
-	if m[4].Raw != nil && string(m[4].Raw) != `""` {
-		return m[4].Untranslatable()
+	if sealed := o.Member(ofSealed); !sealed.Absent() && string(sealed.Raw()) != `""` {
+		return sealed.Untranslatable()
 	}
 	if c.turn.Said() {
 		c.next()
 	}
 	c.turn.Begin(c.at)
-	from := &m[3]
-	if from.Raw == nil {
-		from = &m[2]
+	from := o.Member(ofContent)
+	if from.Absent() {
+		from = o.Member(ofSummary)
 	}
-	if from.Raw == nil {
+	if from.Absent() {
 		return nil
 	}
 	return from.Each(func(part doors.Value) error {
 		var in [2]doors.Value
-		if err := part.Members([]string{"type", "text"}, in[:]); err != nil {
+		if err := part.Members(thoughtPart, in[:]); err != nil {
 			return err
 		}
 		text, err := in[1].Text()
@@ -153,50 +189,48 @@ func (c *chat) thought(v *doors.Value) error {
 }
 
 // call adds a call to the answer.
-func (c *chat) call(v *doors.Value) error {
-	var m [7]doors.Value
-	known := []string{"type", "call_id", "name", "arguments", "id", "status", "namespace"}
-	if err := v.Members(known, m[:]); err != nil {
+func (c *chat) call(o *doors.Object) error {
+	if err := o.Only(callMembers); err != nil {
 		return err
 	}
-	id, err := m[1].Needed()
+	of, function, space, arguments := o.Member(ofCall), o.Member(ofName), o.Member(ofSpace), o.Member(ofArguments)
+	id, err := of.Needed()
 	if err != nil {
 		return err
 	}
-	name, err := called(&m[2], &m[6])
+	name, err := called(&function, &space)
 	if err != nil {
 		return err
 	}
-	if _, err := m[3].Needed(); err != nil {
+	if _, err := arguments.Needed(); err != nil {
 		return err
 	}
 	c.turn.Begin(c.at)
-	c.turn.Call(id, name, m[3].Raw)
+	c.turn.Call(id, name, arguments.Raw())
 	return nil
 }
 
 // result writes what a call came to.
-func (c *chat) result(v *doors.Value) error {
-	var m [7]doors.Value
-	known := []string{"type", "call_id", "output", "id", "status", "name", "namespace"}
-	if err := v.Members(known, m[:]); err != nil {
+func (c *chat) result(o *doors.Object) error {
+	if err := o.Only(resultMembers); err != nil {
 		return err
 	}
-	if m[2].Raw == nil {
-		return m[2].Missing()
+	output, of, id := o.Member(ofOutput), o.Member(ofCall), o.Member(ofID)
+	function, space := o.Member(ofName), o.Member(ofSpace)
+	if output.Absent() {
+		return output.Missing()
 	}
-	of := &m[1]
-	if of.Raw == nil && m[5].Raw != nil && m[3].Raw != nil { // an agent tells by itself what a tool of its own says
-		of = &m[3]
+	if of.Absent() && !function.Absent() && !id.Absent() { // an agent tells by itself what a tool of its own says
+		of = id
 	}
 	if _, err := of.Needed(); err != nil {
 		return err
 	}
 	c.flush()
 	c.Open("tool", c.at)
-	c.Set("tool_call_id", of.Raw)
-	if m[5].Raw != nil {
-		name, err := called(&m[5], &m[6])
+	c.Set("tool_call_id", of.Raw())
+	if !function.Absent() {
+		name, err := called(&function, &space)
 		if err != nil {
 			return err
 		}
@@ -204,7 +238,7 @@ func (c *chat) result(v *doors.Value) error {
 		c.Out = doors.AppendRaw(c.Out, name)
 	}
 	c.Member("content")
-	err := c.content(&m[2], false)
+	err := c.content(&output, false)
 	c.Out = append(c.Out, '}')
 	return err
 }

@@ -29,7 +29,7 @@ func (c *chat) namespace(v *doors.Value) error {
 	}
 	in := group{}
 	for i, to := range [...]*[]byte{&in.space, &in.about} {
-		if m[1+i].Raw == nil {
+		if m[1+i].Absent() {
 			continue
 		}
 		text, err := m[1+i].Text()
@@ -39,9 +39,9 @@ func (c *chat) namespace(v *doors.Value) error {
 		*to = text
 	}
 	switch {
-	case m[1].Raw == nil:
+	case m[1].Absent():
 		return m[1].Missing()
-	case m[3].Raw == nil:
+	case m[3].Absent():
 		return m[3].Missing()
 	}
 	return m[3].Each(func(tool doors.Value) error {
@@ -99,7 +99,7 @@ func (c *chat) distinct(tools *doors.Value) error {
 // called returns the name of a function that a call or a choice is of.
 func called(name, space *doors.Value) ([]byte, error) {
 	text, err := name.Needed()
-	if err != nil || space.Raw == nil {
+	if err != nil || space.Absent() {
 		return text, err
 	}
 	within, err := space.Text()

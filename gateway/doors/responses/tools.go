@@ -7,7 +7,7 @@ import (
 
 // tools writes the tools, and which of them is to be called.
 func (c *chat) tools(m *[members]doors.Value) error {
-	if m[tools].Raw != nil && string(m[tools].Raw) != "[]" {
+	if !m[tools].Absent() && string(m[tools].Raw()) != "[]" {
 		c.Member("tools")
 		c.Out = append(c.Out, '[')
 		if err := m[tools].Each(c.tool); err != nil {
@@ -24,7 +24,7 @@ func (c *chat) tools(m *[members]doors.Value) error {
 		return nil
 	case '"':
 		_, err := choice.OneOf("auto", "none", "required")
-		c.Set("tool_choice", choice.Raw)
+		c.Set("tool_choice", choice.Raw())
 		return err
 	}
 	if kind, err := choice.Type(); err != nil || kind.In([]string{"function"}) < 0 {
@@ -81,15 +81,15 @@ func (c *chat) function(v *doors.Value, in *group) error {
 	if err := c.describe(&m[2], in); err != nil {
 		return err
 	}
-	if m[3].Raw != nil {
+	if !m[3].Absent() {
 		if m[3].Kind() != '{' {
 			return m[3].Invalid("must be an object")
 		}
-		c.Set("parameters", m[3].Raw)
+		c.Set("parameters", m[3].Raw())
 	}
 	strict, err := m[4].Flag()
 	if strict {
-		c.Set("strict", m[4].Raw)
+		c.Set("strict", m[4].Raw())
 	}
 	c.Out = append(c.Out, "}}"...)
 	return err
@@ -101,7 +101,7 @@ func (c *chat) describe(v *doors.Value, in *group) error {
 	if in != nil {
 		about = in.about
 	}
-	if v.Raw != nil {
+	if !v.Absent() {
 		var err error
 		if text, err = v.Text(); err != nil {
 			return err

@@ -30,7 +30,7 @@ func readWith(v *Vocabulary, body []byte, depth int) (said string, known int) {
 		return fmt.Sprintf("%+v", *err.(*Error)), 0
 	}
 	for i := range r.listed {
-		if r.listed[i].judged != nil {
+		if r.listed[i].known != nil {
 			known++
 		}
 	}
