@@ -96,14 +96,14 @@ func (v *Value) readMembers(c *wire.Cursor, names []string, into []Value, take T
 	v.lackAll(names, into)
 	c.Enter('{')
 	for name, ok := c.Key(); ok; name, ok = c.Key() {
-		m, i := Here(c), slices.Index(names, string(name))
-		switch {
-		case c.Peek() == 'n':
-			c.Skip()
+		m := Here(c)
+		i, err := v.place(c, name, names)
+		if err != nil {
+			return err
+		}
+		if i < 0 {
 			each(string(name), int(m.off), c.Offset())
 			continue
-		case i < 0:
-			return v.stranger(name)
 		}
 		if err := take(i, c); err != nil {
 			return err
@@ -146,15 +146,18 @@ func (v *Value) stranger(name []byte) error {
 	return v.Under(string(name[:min(len(name), longestName)])).Untranslatable()
 }
 
-// Body is Members for a whole body. It returns where they stand.
-func Body(c *wire.Cursor, names []string, into []Value, take Take) (outline wire.Outline, err error) {
-	v := Here(c)
-	if c.Peek() != '{' {
-		return outline, &wire.Error{Code: wire.CodeInvalidRequest, Message: "the body must be a JSON object"}
-	}
-	outline = wire.Outline{Text: *v.text, Opening: int(v.off), Members: make([]wire.Place, 0, len(into))}
-	err = v.readMembers(c, names, into, take, func(name string, off, end int) {
-		outline.Members = append(outline.Members, wire.Place{Name: name, Off: off, End: end})
+// Body reads a whole body, of at most depth nested containers, as Members does. It returns where the members stand. The
+// error is a *wire.Error.
+func Body(body []byte, depth int, names []string, into []Value, take Take) (outline wire.Outline, err error) {
+	err = wire.Judge(body, depth, func(c *wire.Cursor) error {
+		v := Here(c)
+		if c.Peek() != '{' {
+			return &wire.Error{Code: wire.CodeInvalidRequest, Message: "the body must be a JSON object"}
+		}
+		outline = wire.Outline{Text: body, Opening: int(v.off), Members: make([]wire.Place, 0, len(into))}
+		return v.readMembers(c, names, into, take, func(name string, off, end int) {
+			outline.Members = append(outline.Members, wire.Place{Name: name, Off: off, End: end})
+		})
 	})
 	return outline, err
 }

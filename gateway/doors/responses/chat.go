@@ -93,14 +93,12 @@ func (c *chat) reset() {
 }
 
 // rewrite writes in dst what a body becomes, without its last brace, and returns where the body's members stand.
-func (c *chat) rewrite(dst, body []byte, depth int) (sent wire.Outline, err error) {
+func (c *chat) rewrite(dst, body []byte, depth int) (wire.Outline, error) {
 	c.Out = append(dst, '{')
-	err = wire.Judge(body, depth, func(cur *wire.Cursor) (err error) {
-		if sent, err = doors.Body(cur, names[:], c.sent[:], c.take); err != nil {
-			return err
-		}
-		return c.write(&c.sent)
-	})
+	sent, err := doors.Body(body, depth, names[:], c.sent[:], c.take)
+	if err == nil {
+		err = c.write(&c.sent)
+	}
 	return sent, err
 }
 
