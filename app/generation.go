@@ -151,7 +151,9 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	a.keepers.versions(g.runtime.Specialists)
 	a.keepers.numbers(g.replicas)
 	for i, sp := range g.runtime.Specialists {
-		sp.Hold = a.holdOf(g, &g.found.Specialists[i])
+		declared := &g.found.Specialists[i]
+		sp.Hold = a.holdOf(g.cfg, declared)
+		sp.Coming = declared.Discover != nil || g.plan.Coming[sp.Name]
 	}
 	g.runtime.Seal()
 	a.history.probation.Declare(now, a.keepers.terms(g.cfg)...)

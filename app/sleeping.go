@@ -31,26 +31,27 @@ func runProgram(ctx context.Context, specialist string, argv []string) error {
 }
 
 // holdOf returns where requests of a specialist are held while none of its replicas serves.
-func (a *App) holdOf(g *generation, sp *config.Specialist) *hold.Queue {
+func (a *App) holdOf(cfg *config.Config, sp *config.Specialist) *hold.Queue {
 	s := sp.Sleeping()
 	t := sleepers.Terms{Hold: s.Hold, After: s.After, Timeout: s.Wake.Timeout, Argv: s.Wake.Argv(),
-		Wakes: s.Wakes(), Declared: sp.Sleep != nil, Discovers: sp.Discover != nil || g.plan.Coming[sp.Name],
+		Wakes: s.Wakes(), Declared: sp.Sleep != nil,
 		MaxWaiting: sp.Scheduler.MaxWaiting, Aging: sp.Scheduler.Aging}
-	if g.cfg.Limits.MaxQueueWait == 0 {
+	if cfg.Limits.MaxQueueWait == 0 {
 		t.Hold = 0 // nothing may wait
 	}
 	return a.sleepers.Queue(sp.Name, t)
 }
 
-// sleeping returns the replicas of a specialist in force, for its sleepers.
-func (a *App) sleeping(specialist string) (all []sleepers.Replica) {
+// sleeping returns the replicas of a specialist in force, and whether others may join them, for its sleepers. Both are
+// of one Runtime, the newest: a request that found no replica in that one is held for those that it says are coming.
+func (a *App) sleeping(specialist string) (all []sleepers.Replica, coming bool) {
 	if a.server == nil {
-		return nil
+		return nil, false
 	}
 	rt := a.server.Runtime()
 	sp := rt.Specialist(specialist)
 	if sp == nil {
-		return nil
+		return nil, false
 	}
 	present := a.replicas.present()
 	for h := range sp.Snapshot().Hosts.All() {
@@ -59,7 +60,7 @@ func (a *App) sleeping(specialist string) (all []sleepers.Replica) {
 			all = append(all, a.sleeper(sp.Name, served, r))
 		}
 	}
-	return all
+	return all, sp.Coming
 }
 
 func (a *App) sleeper(specialist string, served *ensemble.Replica, r *replica) sleepers.Replica {

@@ -49,23 +49,26 @@ func (one *sleeper) redeclare(t Terms) {
 
 // holds returns on what terms requests are held now.
 func (one *sleeper) holds() hold.Terms {
-	replicas, now := one.of.config.Replicas(one.name), time.Now()
+	replicas, coming := one.of.config.Replicas(one.name)
+	now := time.Now()
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	t := hold.Terms{Back: one.waking.left(now), Retry: one.waking.retry(now)}
-	if one.expects(replicas) {
+	if coming || one.expects(replicas) {
 		t.For, t.Wakes = one.terms.Hold, one.terms.Wakes
 	}
 	return t
 }
 
-// expects reports whether a replica may come to serve by itself, or be woken. The caller holds mu.
+// expects reports whether a replica may come to serve by itself, or be woken, or has come to serve: then those that
+// are held go first, and others wait behind them. The caller holds mu.
 func (one *sleeper) expects(replicas []Replica) bool {
-	if one.terms.Discovers || one.waking.asked() || one.terms.Declared && len(one.terms.Argv) > 0 {
+	if one.waking.asked() || one.terms.Declared && len(one.terms.Argv) > 0 {
 		return true
 	}
 	for _, r := range replicas {
-		if r.Member.Said() == fleet.Asleep || r.Member.Resting() || one.terms.Declared && !r.Member.Draining() {
+		if r.Member.Said() == fleet.Asleep || r.Member.Resting() || one.terms.Declared && !r.Member.Draining() ||
+			takes(r.Member) {
 			return true
 		}
 	}
@@ -75,10 +78,10 @@ func (one *sleeper) expects(replicas []Replica) bool {
 // look opens the queue while a replica serves. Else it closes it, and has one woken if requests wait, or if one is
 // wanted for a request that cannot wait so long.
 func (one *sleeper) look(wanted bool) {
-	replicas, now := one.of.config.Replicas(one.name), time.Now()
-	serves := false
+	replicas, _ := one.of.config.Replicas(one.name)
+	now, serves := time.Now(), false
 	for _, r := range replicas {
-		serves = serves || r.Known && answers(r.Member) && r.Member.Available() && r.Member.Admits()
+		serves = serves || r.Known && takes(r.Member)
 	}
 	one.mu.Lock()
 	woke := one.noteServing(serves, one.waking.up(replicas, serves), now)
@@ -100,6 +103,9 @@ func (one *sleeper) state() State {
 	return State{Specialist: one.name, Held: one.queue.Len(), Woken: one.woken, Failed: one.failed, Rested: one.rested,
 		WakeTime: one.waking.took}
 }
+
+// takes returns true if a replica takes requests that want answers, by what is known of it.
+func takes(r *fleet.Replica) bool { return answers(r) && r.Available() && r.Admits() }
 
 // answers returns true if the replica's role is to bring answers.
 func answers(r *fleet.Replica) bool {

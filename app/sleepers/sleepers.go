@@ -33,15 +33,15 @@ type Terms struct {
 	Argv                 []string // of the program that wakes; nil for the engine's own way
 	Wakes                bool     // replicas are woken, whether requests may wait for them or not
 	Declared             bool     // the section is given: requests wait for replicas that are down, too
-	Discovers            bool     // replicas may appear
 	MaxWaiting           int
 	Aging                time.Duration
 }
 
 // Config is what Sleepers are made of.
 type Config struct {
-	Log      *slog.Logger
-	Replicas func(specialist string) []Replica
+	Log *slog.Logger
+	// Replicas returns those in force, and whether others may join them by themselves.
+	Replicas func(specialist string) (all []Replica, coming bool)
 	Weights  func(tenant string) int
 	Ceiling  int // of priorities
 	// Run runs a program for a specialist.

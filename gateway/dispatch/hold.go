@@ -75,13 +75,22 @@ func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) 
 }
 
 // unlessOneCame returns err, as the request is not held for it. A replica may have come to serve since the pipeline
-// found none: then the request is routed again, once until it is held.
+// found none: then the request is routed again, once by each Runtime until it is held.
 func (d *Dispatch) unlessOneCame(err error) (again bool, why error) {
-	if d.held.anew || !d.mayBeHeld(err) || !d.foundNone(err) || !d.Plan.Specialist.Snapshot().Serves() {
+	before := d.Runtime
+	if !d.mayBeHeld(err) || !d.foundNone(err) || !d.serves() || d.held.anew && d.Shared.Newest() == before {
 		return false, err
 	}
-	d.held.anew = true
-	return d.renew(d.Plan.Specialist.Name)
+	again, why = d.renew(d.Plan.Specialist.Name)
+	d.held.anew = d.Runtime == before
+	return again, why
+}
+
+// serves reports whether a replica of the request's specialist serves, by the newest Runtime: the request may have been
+// routed by one before it.
+func (d *Dispatch) serves() bool {
+	sp := d.Shared.Newest().Specialist(d.Plan.Specialist.Name)
+	return sp != nil && sp.Snapshot().Serves()
 }
 
 // traceHeld notes in the trace that the request was held from a time on for so long.
@@ -120,7 +129,7 @@ func (d *Dispatch) holds(err error) bool {
 	case errors.Is(err, ErrBehind) || errors.Is(err, place.ErrAsleep):
 		return true
 	}
-	return d.foundNone(err) && !d.Plan.Specialist.Snapshot().Serves()
+	return d.foundNone(err) && !d.serves()
 }
 
 // mayBeHeld reports whether requests are held where err came from, and nothing of the answer has begun.

@@ -36,8 +36,8 @@ func TestADeadlineThatPassesAsItsRequestIsRefusedIsARefusal(t *testing.T) {
 	}
 }
 
-// A replica that comes to serve after the pipeline has found none, and before that is looked at, is routed to: once,
-// as the next error is of something else.
+// A replica that comes to serve after the pipeline has found none, and before that is looked at, is routed to: once by
+// each Runtime, as the next error is of something else.
 func TestAReplicaThatComesAsNoneWasFoundIsRoutedTo(t *testing.T) {
 	for name, c := range map[string]struct {
 		terms   hold.Terms
@@ -45,12 +45,15 @@ func TestAReplicaThatComesAsNoneWasFoundIsRoutedTo(t *testing.T) {
 		comes   bool // as the terms are asked for
 		dry     bool
 		none    routing.NoCandidateError
-		again   bool
+		again   []bool // asked again and again
 		replica string
+		before  bool // the request was routed by a Runtime before the replica's
 	}{
-		"it serves":                    {serves: true, again: true},
-		"it was to be woken":           {serves: true, again: true, terms: hold.Terms{For: time.Minute, Wakes: true}},
-		"it comes a moment later":      {comes: true, again: true},
+		"it serves":                    {serves: true, again: []bool{true}},
+		"it was to be woken":           {serves: true, again: []bool{true}, terms: hold.Terms{For: time.Minute, Wakes: true}},
+		"it comes a moment later":      {comes: true, again: []bool{true}},
+		"it is of a Runtime since":     {serves: true, before: true, again: []bool{true, true}},
+		"it is, and does not serve":    {before: true},
 		"it does not":                  {},
 		"the request is not held":      {serves: true, dry: true},
 		"another filter has a say":     {serves: true, none: routing.NoCandidateError{Verdict: routing.Overloaded}},
@@ -75,11 +78,16 @@ func TestAReplicaThatComesAsNoneWasFoundIsRoutedTo(t *testing.T) {
 			rt := &ensemble.Runtime{Specialists: []*ensemble.Specialist{sp}}
 			rt.Replicas[member.Spec().Host] = &ensemble.Replica{Name: "debug-0", Fleet: member}
 			rt.Seal()
-			d := &Dispatch{Parts: Parts{Shared: &Shared{Newest: func() *ensemble.Runtime { return rt }},
+			d := &Dispatch{Parts: Parts{Shared: &Shared{Newest: func() *ensemble.Runtime { return rt }}, Runtime: rt,
 				Request: new(intake.Request), Relay: new(stream.Relay)}}
 			d.Request.Dry, d.Request.Intent.Replica = c.dry, c.replica
 			d.Plan.Specialist = sp
-			for _, want := range []bool{c.again, false} {
+			if c.before {
+				without := &ensemble.Specialist{Name: sp.Name, Hold: sp.Hold}
+				d.Runtime, d.Plan.Specialist = &ensemble.Runtime{Specialists: []*ensemble.Specialist{without}}, without
+				d.Runtime.Seal()
+			}
+			for _, want := range append(c.again, false) {
 				again, why := d.Hold(t.Context(), &c.none)
 				if again != want || again == errors.Is(why, routing.ErrNoCandidate) {
 					t.Errorf("routed again %v, want %v; %v", again, want, why)

@@ -38,6 +38,7 @@ type Specialist struct {
 	Shed     *gate.Book    // requests that its load refused; nil if age never lifts a request over the floor
 	Aging    time.Duration // after which coming back is worth a step of priority; zero means never
 	Hold     *hold.Queue   // of requests while none of its replicas serves; nil if none is held
+	Coming   bool          // replicas may join by themselves: they are looked for, or wait for a slot
 	Workflow routing.Workflow
 	Pipeline Pipeline
 	Insight  Insight  // nil if nothing is known of the replicas' caches
