@@ -1,5 +1,6 @@
-// Command testreport reads `go test -json` and prints what a person wants to see of it: failures with their output, a
-// line for each package, and one count of skipped tests by reason. With OCTET_REQUIRE_REDIS set, a test that was
+// Command testreport reads `go test -json` and prints what a person wants to see of it: failures with their output, of
+// tests that had not ended when their package did as well; a line for each package, and one count of skipped tests by
+// reason. With OCTET_REQUIRE_REDIS set, a test that was
 // skipped for want of redis-server is a failure.
 package main
 
@@ -73,10 +74,22 @@ func (r *report) end(e event, key string, count *int) {
 	} else {
 		if e.Action == "fail" {
 			r.failed++
+			r.unended(e.Package)
 		}
 		fmt.Printf("%-5s %s %.1fs\n", e.Action, e.Package, e.Elapsed)
 	}
 	delete(r.output, key)
+}
+
+// unended prints what tests of a package wrote that have no end: one that ran into a time limit, or ended the process.
+func (r *report) unended(pkg string) {
+	for _, key := range slices.Sorted(maps.Keys(r.output)) {
+		if test, ok := strings.CutPrefix(key, pkg+" "); ok && test != "" {
+			fmt.Printf("--- NO END %s\n%s", key, strings.Join(r.output[key], ""))
+			r.failed++
+			delete(r.output, key)
+		}
+	}
 }
 
 // reason is the message of a skipped test.
