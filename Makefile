@@ -31,16 +31,15 @@ unit: ## every test under the race detector, of app/pairs some (make pairs: all;
 	> .cache/test.json; code=$$?; \
 	go run ./internal/testreport < .cache/test.json || code=1; exit $$code
 
-test-poison: ## every test with memory overwritten as soon as it is given back, before it is used again: see internal/poison
+test-poison: ## every test, on four processors, with memory overwritten as soon as it is given back, before it is used again: see internal/poison
 	@mkdir -p .cache
-	@set -o pipefail; go test -tags poison -pgo=off -timeout 25m -json $(PKGS) > .cache/test-poison.json; code=$$?; \
+	@set -o pipefail; GOMAXPROCS=4 go test -p $(shell nproc) -tags poison -pgo=off -timeout 25m -json $(PKGS) > .cache/test-poison.json; code=$$?; \
 	go run ./internal/testreport < .cache/test-poison.json || code=1; exit $$code
 
 # The packages with files that are others under the race detector, and what lies on a request's way.
 PLAIN := ./internal/http1/sock ./internal/http1/client ./internal/http1/poll ./internal/http1/lifetime ./internal/http1/server ./routing/index ./routing/index/runs ./routing/index/reference ./routing/fleet ./scheduler/... ./engine/openai ./gateway ./gateway/dispatch ./gateway/stream ./gateway/place
 test-plain: ## the files that serve, without the race detector, on one, two and four processors: see reuse_test.go
 	for n in 1 2 4; do GOMAXPROCS=$$n go test -count 1 -short -timeout 10m $(PLAIN) || exit 1; done
-	GOMAXPROCS=4 go test -count 1 -short -timeout 10m ./app # on two processors test-poison runs it
 
 pairs: ## every pair of features under the race detector: at one gateway, and each at another of two
 	go test $(RACE) ./app/pairs
