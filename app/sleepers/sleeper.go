@@ -14,7 +14,7 @@ type sleeper struct {
 	name  string
 	queue *hold.Queue
 
-	mu     sync.Mutex // guards all below; nothing is called under it
+	mu     sync.Mutex // guards all below; of others Sleepers.mu alone is taken under it
 	terms  Terms
 	waking waking
 	tired  map[*fleet.Replica]*idle

@@ -53,7 +53,7 @@ type Sleepers struct {
 	config  Config
 	running sync.WaitGroup
 
-	mu  sync.Mutex
+	mu  sync.Mutex          // no sleeper's is taken under it: they take it under theirs
 	ctx context.Context     // of wake-ups; nil before Run; guarded by mu
 	all map[string]*sleeper // by specialist; guarded by mu
 }
@@ -68,6 +68,13 @@ func (s *Sleepers) Queue(specialist string, t Terms) *hold.Queue {
 
 // declare puts a specialist's terms in force.
 func (s *Sleepers) declare(specialist string, t Terms) *sleeper {
+	one := s.of(specialist, t)
+	one.redeclare(t)
+	return one
+}
+
+// of returns the sleeper of a specialist, which is made by terms if there is none.
+func (s *Sleepers) of(specialist string, t Terms) *sleeper {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.all[specialist]
@@ -75,7 +82,6 @@ func (s *Sleepers) declare(specialist string, t Terms) *sleeper {
 		one = newSleeper(s, specialist, t)
 		s.all[specialist] = one
 	}
-	one.redeclare(t)
 	return one
 }
 
