@@ -150,11 +150,7 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	a.keepers.commit(g.found, g.replicas)
 	a.keepers.versions(g.runtime.Specialists)
 	a.keepers.numbers(g.replicas)
-	for i, sp := range g.runtime.Specialists {
-		declared := &g.found.Specialists[i]
-		sp.Hold = a.holdOf(g.cfg, declared)
-		sp.Coming = declared.Discover != nil || g.plan.Coming[sp.Name]
-	}
+	a.hold(g)
 	g.runtime.Seal()
 	a.history.probation.Declare(now, a.keepers.terms(g.cfg)...)
 	a.revisions.commit(g.cfg, now)

@@ -30,6 +30,14 @@ func runProgram(ctx context.Context, specialist string, argv []string) error {
 	return err
 }
 
+// hold tells the specialists of a generation where their requests are held, and whether replicas may join by themselves.
+func (a *App) hold(g *generation) {
+	for i, sp := range g.runtime.Specialists {
+		declared := &g.found.Specialists[i]
+		sp.Hold, sp.Coming = a.holdOf(g.cfg, declared), declared.Discover != nil || g.plan.Coming[sp.Name]
+	}
+}
+
 // holdOf returns where requests of a specialist are held while none of its replicas serves.
 func (a *App) holdOf(cfg *config.Config, sp *config.Specialist) *hold.Queue {
 	s := sp.Sleeping()

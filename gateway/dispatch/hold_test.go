@@ -39,6 +39,7 @@ func TestADeadlineThatPassesAsItsRequestIsRefusedIsARefusal(t *testing.T) {
 // A replica that comes to serve after the pipeline has found none, and before that is looked at, is routed to: once by
 // each Runtime, as the next error is of something else.
 func TestAReplicaThatComesAsNoneWasFoundIsRoutedTo(t *testing.T) {
+	woken := hold.Terms{For: time.Minute, Wakes: true}
 	for name, c := range map[string]struct {
 		terms   hold.Terms
 		serves  bool
@@ -50,7 +51,7 @@ func TestAReplicaThatComesAsNoneWasFoundIsRoutedTo(t *testing.T) {
 		before  bool // the request was routed by a Runtime before the replica's
 	}{
 		"it serves":                    {serves: true, again: []bool{true}},
-		"it was to be woken":           {serves: true, again: []bool{true}, terms: hold.Terms{For: time.Minute, Wakes: true}},
+		"it was to be woken":           {serves: true, again: []bool{true}, terms: woken},
 		"it comes a moment later":      {comes: true, again: []bool{true}},
 		"it is of a Runtime since":     {serves: true, before: true, again: []bool{true, true}},
 		"it is, and does not serve":    {before: true},
