@@ -30,7 +30,8 @@ func runProgram(ctx context.Context, specialist string, argv []string) error {
 	return err
 }
 
-// hold tells the specialists of a generation where their requests are held, and whether replicas may join by themselves.
+// hold tells the specialists of a generation where their requests are held, and whether replicas may join by
+// themselves.
 func (a *App) hold(g *generation) {
 	for i, sp := range g.runtime.Specialists {
 		declared := &g.found.Specialists[i]
