@@ -22,8 +22,8 @@ func TestLocksBecomeTheLibrarys(t *testing.T) {
 		},
 		"another Mutex": {"package p\n\nimport \"q\"\n\nvar  m q.Mutex\n", "package p\n\nimport \"q\"\n\nvar  m q.Mutex\n"},
 	} {
-		got, err := relock([]byte(c.source))
-		if err != nil || string(got) != c.want {
+		got, of, err := relock([]byte(c.source))
+		if err != nil || string(got) != c.want || (of == "p") != (c.want != c.source) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, c.want)
 		}
 	}

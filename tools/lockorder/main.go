@@ -22,8 +22,9 @@ import (
 // library is what locks are taken from, at the version of this module's go.mod.
 const library = "github.com/sasha-s/go-deadlock"
 
-// order has the library look at orders alone: how long a lock is waited for says nothing under synctest.
-const order = "package contain\n\nimport \"" + library + "\"\n\nfunc init() { deadlock.Opts.DeadlockTimeout = 0 }\n"
+// order is what is added to each package with locks of the library's: it looks at orders alone, since how long a lock is
+// waited for says nothing under synctest.
+const order = "package %s\n\nimport \"" + library + "\"\n\nfunc init() { deadlock.Opts.DeadlockTimeout = 0 }\n"
 
 func main() {
 	if len(os.Args) != 3 {
@@ -50,9 +51,6 @@ func write(root, into string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(into, "internal/contain/lockorder.go"), []byte(order), 0o644); err != nil {
-		return err
-	}
 	version, err := output(".", "go", "list", "-m", "-f", "{{.Version}}", library)
 	if err != nil {
 		return err
@@ -69,11 +67,6 @@ func place(from, to string) error {
 	} else if err != nil {
 		return err
 	}
-	if strings.HasSuffix(from, ".go") && !strings.HasSuffix(from, "_test.go") {
-		if content, err = relock(content); err != nil {
-			return err
-		}
-	}
 	info, err := os.Stat(from)
 	if err != nil {
 		return err
@@ -81,15 +74,25 @@ func place(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
+	if strings.HasSuffix(from, ".go") && !strings.HasSuffix(from, "_test.go") {
+		of := ""
+		if content, of, err = relock(content); err == nil && of != "" {
+			err = os.WriteFile(filepath.Join(filepath.Dir(to), "lockorder.go"), fmt.Appendf(nil, order, of), 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(to, content, info.Mode().Perm())
 }
 
-// relock returns a file of Go whose sync.Mutex and sync.RWMutex are the library's; as it is if it has none.
-func relock(source []byte) ([]byte, error) {
+// relock returns a file of Go whose sync.Mutex and sync.RWMutex are the library's, and its package; as it is, and "", if
+// it has none.
+func relock(source []byte) (relocked []byte, of string, err error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, parser.ParseComments)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	found := false
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -101,7 +104,7 @@ func relock(source []byte) ([]byte, error) {
 		return true
 	})
 	if !found {
-		return source, nil
+		return source, "", nil
 	}
 	astutil.AddNamedImport(files, file, "deadlock", library)
 	if !astutil.UsesImport(file, "sync") {
@@ -109,7 +112,7 @@ func relock(source []byte) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	err = format.Node(&out, files, file)
-	return out.Bytes(), err
+	return out.Bytes(), file.Name.Name, err
 }
 
 // output runs a program in a folder and returns what it prints.
