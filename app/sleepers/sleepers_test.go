@@ -13,8 +13,9 @@ import (
 )
 
 func newTestSleepers(replicas func() ([]Replica, bool)) *Sleepers {
-	return New(Config{Log: slog.New(slog.DiscardHandler), Replicas: func(string) ([]Replica, bool) { return replicas() },
-		Run: func(context.Context, string, []string) error { return nil }})
+	return New(Config{Log: slog.New(slog.DiscardHandler),
+		Replicas: func(string) ([]Replica, bool) { return replicas() },
+		Run:      func(context.Context, string, []string) error { return nil }})
 }
 
 // Terms are put in force while requests have replicas woken, without end: neither waits for the other.
