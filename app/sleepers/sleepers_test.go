@@ -40,7 +40,7 @@ func TestTermsComeWhileReplicasAreWoken(t *testing.T) {
 }
 
 // Requests are held where a replica may come to serve, and where one serves already: then they wait behind those that
-// are held. What is down and was not declared to sleep is waited for by none.
+// are held. None waits for one that takes none, unless its specialist is declared to sleep.
 func TestRequestsAreHeldForWhatMayCome(t *testing.T) {
 	for name, c := range map[string]struct {
 		said     fleet.Standing
