@@ -73,7 +73,7 @@ func (s *Sleepers) declare(specialist string, t Terms) *sleeper {
 	return one
 }
 
-// of returns the sleeper of a specialist, which is made by terms if there is none.
+// of returns the sleeper of a specialist, which the first call for that specialist makes by its terms.
 func (s *Sleepers) of(specialist string, t Terms) *sleeper {
 	s.mu.Lock()
 	defer s.mu.Unlock()

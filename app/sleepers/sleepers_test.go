@@ -40,7 +40,8 @@ func TestTermsComeWhileReplicasAreWoken(t *testing.T) {
 }
 
 // Requests are held where a replica may come to serve, and where one serves already: then they wait behind those that
-// are held. None waits for one that takes none, unless its specialist is declared to sleep.
+// are held. No request waits for a replica that takes no requests, unless the
+// specialist is declared to sleep.
 func TestRequestsAreHeldForWhatMayCome(t *testing.T) {
 	for name, c := range map[string]struct {
 		said     fleet.Standing

@@ -1,7 +1,6 @@
-// Command testreport reads `go test -json` and prints what a person wants to see of it: failures with their output, of
-// tests that had not ended when their package did as well; a line for each package, and one count of skipped tests by
-// reason. With OCTET_REQUIRE_REDIS set, a test that was
-// skipped for want of redis-server is a failure.
+// Command testreport reads `go test -json` and prints what a person wants to see of it: failures with their output,
+// and tests that had not ended when their package failed with theirs; a line for each package, and one count of skipped
+// tests by reason. With OCTET_REQUIRE_REDIS set, a test that was skipped for want of redis-server is a failure.
 package main
 
 import (

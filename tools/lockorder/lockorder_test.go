@@ -12,15 +12,20 @@ func TestLocksBecomeTheLibrarys(t *testing.T) {
 				"\tmu deadlock.Mutex // guards all below\n\tf  *os.File\n}\n",
 		},
 		"others of sync": {
-			"package p\n\nimport \"sync\"\n\nvar once sync.Once\nvar mu = new(sync.RWMutex)\n\ntype e struct{ sync.Mutex }\n",
-			"package p\n\nimport (\n\tdeadlock \"github.com/sasha-s/go-deadlock\"\n\t\"sync\"\n)\n\nvar once sync.Once\n" +
+			"package p\n\nimport \"sync\"\n\nvar once sync.Once\nvar mu = new(sync.RWMutex)\n\n" +
+				"type e struct{ sync.Mutex }\n",
+			"package p\n\nimport (\n\tdeadlock \"github.com/sasha-s/go-deadlock\"\n\t\"sync\"\n)\n\n" +
+				"var once sync.Once\n" +
 				"var mu = new(deadlock.RWMutex)\n\ntype e struct{ deadlock.Mutex }\n",
 		},
 		"none": {
 			"package p\n\nimport \"sync\"\n\nvar  once sync.Once\n",
 			"package p\n\nimport \"sync\"\n\nvar  once sync.Once\n",
 		},
-		"another Mutex": {"package p\n\nimport \"q\"\n\nvar  m q.Mutex\n", "package p\n\nimport \"q\"\n\nvar  m q.Mutex\n"},
+		"another Mutex": {
+			"package p\n\nimport \"q\"\n\nvar  m q.Mutex\n",
+			"package p\n\nimport \"q\"\n\nvar  m q.Mutex\n",
+		},
 	} {
 		got, of, err := relock([]byte(c.source))
 		if err != nil || string(got) != c.want || (of == "p") != (c.want != c.source) {

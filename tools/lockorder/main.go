@@ -22,8 +22,8 @@ import (
 // library is what locks are taken from, at the version of this module's go.mod.
 const library = "github.com/sasha-s/go-deadlock"
 
-// order is what is added to each package with locks of the library's: it looks at orders alone, since how long a lock is
-// waited for says nothing under synctest.
+// order is what is added to each package with locks of the library's: it looks at orders alone, since how long a lock
+// is waited for says nothing under synctest.
 const order = "package %s\n\nimport \"" + library + "\"\n\nfunc init() { deadlock.Opts.DeadlockTimeout = 0 }\n"
 
 func main() {
@@ -86,8 +86,8 @@ func place(from, to string) error {
 	return os.WriteFile(to, content, info.Mode().Perm())
 }
 
-// relock returns a file of Go whose sync.Mutex and sync.RWMutex are the library's, and its package; as it is, and "", if
-// it has none.
+// relock returns a file of Go whose sync.Mutex and sync.RWMutex are the library's, and its package. A file without them
+// is returned as it is, with "".
 func relock(source []byte) (relocked []byte, of string, err error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, parser.ParseComments)
