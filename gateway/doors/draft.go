@@ -113,9 +113,32 @@ func (d *Draft) Message(role string, origin int, content []byte) {
 	d.Out = append(d.Out, '}')
 }
 
+// Tools writes the member tools of a list, the value that cur comes to, unless nothing is written of it. tool reads an
+// element, and appends what it becomes.
+func (d *Draft) Tools(cur *wire.Cursor, tool func(cur *wire.Cursor) error) error {
+	none := len(d.Out)
+	d.Member("tools")
+	d.Out = append(d.Out, '[')
+	begin := len(d.Out)
+	err := Each(cur, tool)
+	if len(d.Out) == begin {
+		d.Out = d.Out[:none]
+		return err
+	}
+	d.Out = append(d.Out, ']')
+	return err
+}
+
+// opening is what tools and choices of a tool begin with.
+const opening = `{"type":"function","function":{"name":`
+
 // Function begins what tools and choices of a tool share; name is the inside of a string.
-func (d *Draft) Function(name []byte) {
-	d.Out = AppendRaw(append(d.Out, `{"type":"function","function":{"name":`...), name)
+func (d *Draft) Function(name []byte) { d.Out = AppendRaw(append(d.Out, opening...), name) }
+
+// NameOf returns the name that Function has begun a tool with.
+func NameOf(tool []byte) []byte {
+	c := wire.NewCursor(tool[len(opening):], 0)
+	return c.Quoted()
 }
 
 // Answer writes a turn as a message, and empties it.

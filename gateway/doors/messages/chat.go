@@ -95,7 +95,7 @@ func (c *chat) take(member int, cur *wire.Cursor) error {
 	case messages:
 		return c.Messages(func() error { return c.turns(cur) })
 	case tools:
-		return c.listed(cur)
+		return c.Tools(cur, c.listed)
 	}
 	return nil
 }

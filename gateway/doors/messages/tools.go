@@ -23,39 +23,22 @@ var toolNames = []string{"name", "description", "input_schema", "type", "cache_c
 // known are tools that came before, as they are written in chat completions.
 var known wire.KnownTools
 
-// listed reads the tools, and writes their list.
+// listed reads one tool of the list, and writes it.
 func (c *chat) listed(cur *wire.Cursor) error {
-	none := len(c.Out)
-	c.Member("tools")
-	c.Out = append(c.Out, '[')
-	begin := len(c.Out)
-	err := doors.Each(cur, func(cur *wire.Cursor) error {
-		c.Out = doors.AppendComma(c.Out, '[')
-		return c.read(cur)
-	})
-	if len(c.Out) == begin {
-		c.Out = c.Out[:none]
-		return err
-	}
-	c.Out = append(c.Out, ']')
-	return err
-}
-
-// read reads one tool, and writes it.
-func (c *chat) read(cur *wire.Cursor) error {
+	c.Out = doors.AppendComma(c.Out, '[')
 	if made, is := known.Pass(cur); is {
 		c.Out = append(c.Out, made...)
 		return nil
 	}
 	from, begin := cur.Offset(), len(c.Out)
-	if err := c.block.Read(cur, toolNames); err != nil {
-		return err
+	err := c.block.Read(cur, toolNames)
+	if err == nil {
+		err = c.tool(&c.block)
 	}
-	if err := c.tool(&c.block); err != nil {
-		return err
+	if err == nil {
+		known.Keep(cur, from, c.Out[begin:])
 	}
-	known.Keep(cur, from, c.Out[begin:])
-	return nil
+	return err
 }
 
 // tool writes one tool, which the client executes. Tools that a provider executes are refused.

@@ -57,7 +57,8 @@ type chat struct {
 	at          int // the item that is being written; below 0 is the instructions
 	turn        doors.Turn
 	one         doors.Object // the last item that was read
-	part        doors.Object // of a content: likewise
+	part        doors.Object // of a content, or of a namespace: likewise
+	listing     doors.Object // of the list of tools: likewise
 	parts       []byte       // of an answer
 	sent        [members]doors.Value
 	instructed  bool // the instructions are written
@@ -87,9 +88,10 @@ func (c *chat) reset() {
 	c.turn.Reset()
 	c.one.Reset()
 	c.part.Reset()
+	c.listing.Reset()
 	clear(c.plain)
-	*c = chat{Draft: c.Draft, turn: c.turn, one: c.one, part: c.part, parts: doors.Room(c.parts),
-		plain: c.plain[:0]}
+	*c = chat{Draft: c.Draft, turn: c.turn, one: c.one, part: c.part, listing: c.listing,
+		parts: doors.Room(c.parts), plain: c.plain[:0]}
 }
 
 // rewrite writes in dst what a body becomes, without its last brace, and returns where the body's members stand.
@@ -102,13 +104,15 @@ func (c *chat) rewrite(dst, body []byte, depth int) (wire.Outline, error) {
 	return sent, err
 }
 
-// take reads the model's name and a list of items as they come.
+// take reads the model's name, a list of items and tools as they come.
 func (c *chat) take(member int, cur *wire.Cursor) error {
 	switch {
 	case member == model:
 		return c.Pass("model", cur)
 	case member == input && cur.Peek() == '[':
 		return c.Messages(func() error { return c.items(cur) })
+	case member == tools:
+		return c.Tools(cur, c.listed)
 	}
 	return nil
 }
@@ -123,7 +127,10 @@ func (c *chat) write(m *[members]doors.Value) error {
 		err = c.params(m)
 	}
 	if err == nil {
-		err = c.tools(m)
+		err = c.distinct(&m[tools])
+	}
+	if err == nil {
+		err = c.choice(&m[toolChoice])
 	}
 	if err == nil {
 		err = c.reasons(m)

@@ -67,9 +67,8 @@ func TestWhatABodyBecomes(t *testing.T) {
 			hi +
 				`,"tools":[{"type":"function","name":"ls","description":"d","parameters":{"a":1},"strict":true}],` +
 				`"tool_choice":{"type":"function","name":"ls"},"parallel_tool_calls":false`,
-			hiChat +
-				`,"parallel_tool_calls":false,"tools":[{"type":"function","function":{"name":"ls",` +
-				`"description":"d","parameters":{"a":1},"strict":true}}],"tool_choice":{"type":"function",` +
+			`"tools":[{"type":"function","function":{"name":"ls","description":"d","parameters":{"a":1},` +
+				`"strict":true}}],` + hiChat + `,"parallel_tool_calls":false,"tool_choice":{"type":"function",` +
 				`"function":{"name":"ls"}}`},
 		"params": {
 			hi +
@@ -127,6 +126,8 @@ func TestWhatTranslationWouldLoseIsRefusedWithItsPath(t *testing.T) {
 			wire.CodeUnsupportedParameter, "input[0].encrypted_content"},
 		"an answer's start": {item(`{"role":"user","content":"a"},{"role":"assistant","content":"b"}`),
 			wire.CodeUnsupportedParameter, "input[1]"},
+		"an answer's start ahead of tools": {item(`{"role":"user","content":"a"},{"role":"assistant","content":"b"}`) +
+			`,"tools":[{"type":"function","name":"ls"}]`, wire.CodeUnsupportedParameter, "input[1]"},
 		"annotations": {item(
 			`{"role":"assistant","content":[{"type":"output_text","text":"a","annotations":[{}]}]}`),
 			wire.CodeUnsupportedParameter, "input[0].content[0].annotations"},

@@ -22,37 +22,29 @@ func flat(space, name []byte) []byte {
 }
 
 // namespace writes the functions of a namespace. The first of them says what the namespace is for.
-func (c *chat) namespace(v *doors.Value) error {
-	var m [4]doors.Value
-	if err := v.Members([]string{"type", "name", "description", "tools"}, m[:]); err != nil {
+func (c *chat) namespace(o *doors.Object) error {
+	if err := o.Only(namespaceMembers); err != nil {
 		return err
 	}
-	in := group{}
-	for i, to := range [...]*[]byte{&in.space, &in.about} {
-		if m[1+i].Absent() {
-			continue
-		}
-		text, err := m[1+i].Text()
-		if err != nil {
-			return err
-		}
-		*to = text
+	in, name, about, tools := group{}, o.Member(toolName), o.Member(toolDescription), o.Member(toolTools)
+	var err error
+	if in.space, err = name.Needed(); err == nil && !about.Absent() {
+		in.about, err = about.Text()
 	}
 	switch {
-	case m[1].Absent():
-		return m[1].Missing()
-	case m[3].Absent():
-		return m[3].Missing()
+	case err != nil:
+		return err
+	case tools.Absent():
+		return tools.Missing()
+	case tools.Kind() != '[':
+		return tools.Invalid("must be an array")
 	}
-	return m[3].Each(func(tool doors.Value) error {
-		kind, err := tool.Type()
-		if err != nil {
-			return err
-		}
-		if kind.In(toolKinds[:1]) < 0 {
+	cur := tools.Again()
+	return doors.Objects(&cur, &c.part, toolNames, func(tool *doors.Object) error {
+		if kind := tool.Type(toolType); kind.In(toolKinds[:1]) < 0 {
 			return notExecuted(&kind)
 		}
-		err = c.function(&tool, &in)
+		err := c.function(tool, &in)
 		in.about = nil
 		return err
 	})
@@ -63,7 +55,7 @@ func (c *chat) namespace(v *doors.Value) error {
 type group struct{ space, about []byte }
 
 // named returns the name of a function in a chat completion, and notes of which namespace it is.
-func (c *chat) named(v *doors.Value, in *group) ([]byte, error) {
+func (c *chat) named(v doors.Value, in *group) ([]byte, error) {
 	name, err := v.Needed()
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,9 +18,9 @@ const spaced = `"input":"hi","tools":[{"type":"function","name":"ls"},` +
 func TestFunctionsOfANamespace(t *testing.T) {
 	out, answer, err := doorstest.Translate(Door{}, `{`+spaced+`,"client_metadata":{"a":"b"},"tool_choice":`+
 		`{"type":"function","namespace":"mcp__files","name":"ls"}}`)
-	const want = `{"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"ls"}},` +
+	const want = `{"tools":[{"type":"function","function":{"name":"ls"}},` +
 		`{"type":"function","function":{"name":"mcp__files__read","description":"Files.\n\nReads."}},` +
-		`{"type":"function","function":{"name":"mcp__files__ls"}}],` +
+		`{"type":"function","function":{"name":"mcp__files__ls"}}],"messages":[{"role":"user","content":"hi"}],` +
 		`"tool_choice":{"type":"function","function":{"name":"mcp__files__ls"}}}`
 	if err != nil || string(out) != want {
 		t.Fatalf("%v: got\n%s\nwant\n%s", err, out, want)
@@ -38,6 +39,24 @@ func TestFunctionsOfANamespace(t *testing.T) {
 			`"namespace":"mcp__files"},{"type":"function_call_output","call_id":"a","output":"x"}]}`)
 	if err != nil || !strings.Contains(string(out), `"name":"mcp__files__ls","arguments":"{}"`) {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A tool that came before becomes what it became then, and its name is as taken as one that is read.
+func TestToolsThatCameBefore(t *testing.T) {
+	tool := `{"type":"function","name":"mcp__a__\"b\"","description":"` + strings.Repeat("d", 100) + `"}`
+	const space = `,{"type":"namespace","name":"mcp__a","tools":[{"type":"function","name":"%s"}]}`
+	for range 4 {
+		out, _, err := doorstest.Translate(Door{}, `{"input":"hi","tools":[`+tool+fmt.Sprintf(space, "c")+`,`+tool+`]}`)
+		chat := string(out)
+		if err != nil || strings.Count(chat, `"name":"mcp__a__\"b\"","description":"ddd`) != 2 {
+			t.Fatalf("%v: %s", err, chat)
+		}
+		var bad *wire.Error
+		_, _, err = doorstest.Translate(Door{}, `{"input":"hi","tools":[`+tool+fmt.Sprintf(space, `\"b\"`)+`]}`)
+		if !errors.As(err, &bad) || bad.Code != wire.CodeInvalidValue || bad.Param != "tools" {
+			t.Fatalf("a name of a namespace's was taken twice: %v", err)
+		}
 	}
 }
 

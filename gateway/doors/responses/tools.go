@@ -1,24 +1,14 @@
 package responses
 
 import (
+	"bytes"
+
 	"octet/gateway/doors"
 	"octet/gateway/wire"
 )
 
-// tools writes the tools, and which of them is to be called.
-func (c *chat) tools(m *[members]doors.Value) error {
-	if !m[tools].Absent() && string(m[tools].Raw()) != "[]" {
-		c.Member("tools")
-		c.Out = append(c.Out, '[')
-		if err := m[tools].Each(c.tool); err != nil {
-			return err
-		}
-		if err := c.distinct(&m[tools]); err != nil {
-			return err
-		}
-		c.Out = append(c.Out, ']')
-	}
-	choice := &m[toolChoice]
+// choice writes which tool is to be called.
+func (c *chat) choice(choice *doors.Value) error {
 	switch choice.Kind() {
 	case 0:
 		return nil
@@ -27,7 +17,7 @@ func (c *chat) tools(m *[members]doors.Value) error {
 		c.Set("tool_choice", choice.Raw())
 		return err
 	}
-	if kind, err := choice.Type(); err != nil || kind.In([]string{"function"}) < 0 {
+	if kind, err := choice.Type(); err != nil || kind.In(toolKinds[:1]) < 0 {
 		return choice.Untranslatable()
 	}
 	var in [3]doors.Value
@@ -41,25 +31,56 @@ func (c *chat) tools(m *[members]doors.Value) error {
 	return err
 }
 
-var (
-	toolKinds   = []string{"function", "namespace"}
-	toolMembers = []string{"type", "name", "description", "parameters", "strict"}
+// The members of tools, by their places in toolNames.
+const (
+	toolType = iota
+	toolName
+	toolDescription
+	toolParameters
+	toolStrict
+	toolTools // of a namespace
 )
 
-// tool writes one tool, or a namespace of tools, which the client executes.
-func (c *chat) tool(v doors.Value) error {
-	kind, err := v.Type()
-	if err != nil {
+var (
+	toolKinds = []string{"function", "namespace"}
+	toolNames = []string{"type", "name", "description", "parameters", "strict", "tools"}
+)
+
+// What a tool of each kind may have.
+var (
+	functionMembers  = doors.Of(toolType, toolName, toolDescription, toolParameters, toolStrict)
+	namespaceMembers = doors.Of(toolType, toolName, toolDescription, toolTools)
+)
+
+// known are functions of no namespace that came before, as they are written in chat completions.
+var known wire.KnownTools
+
+// listed reads one tool of the list, or a namespace of tools, which the client executes, and writes it.
+func (c *chat) listed(cur *wire.Cursor) error {
+	if made, is := known.Pass(cur); is {
+		c.Out = append(doors.AppendComma(c.Out, '['), made...)
+		c.plain = append(c.plain, doors.NameOf(made))
+		return nil
+	}
+	from, begin, o := cur.Offset(), len(c.Out), &c.listing
+	if err := o.Read(cur, toolNames); err != nil {
 		return err
 	}
-	switch kind.In(toolKinds) {
+	switch kind := o.Type(toolType); kind.In(toolKinds) {
 	case 0:
-		return c.function(&v, nil)
+		err := c.function(o, nil)
+		if err == nil {
+			known.Keep(cur, from, bytes.TrimPrefix(c.Out[begin:], comma))
+		}
+		return err
 	case 1:
-		return c.namespace(&v)
+		return c.namespace(o)
+	default:
+		return notExecuted(&kind)
 	}
-	return notExecuted(&kind)
 }
+
+var comma = []byte(",")
 
 // notExecuted refuses the type of a tool that the service behind the API executes.
 func notExecuted(kind *doors.Value) error {
@@ -67,36 +88,36 @@ func notExecuted(kind *doors.Value) error {
 }
 
 // function writes one function, of a namespace if in is not nil.
-func (c *chat) function(v *doors.Value, in *group) error {
-	var m [5]doors.Value
-	if err := v.Members(toolMembers, m[:]); err != nil {
+func (c *chat) function(o *doors.Object, in *group) error {
+	if err := o.Only(functionMembers); err != nil {
 		return err
 	}
-	name, err := c.named(&m[1], in)
+	name, err := c.named(o.Member(toolName), in)
 	if err != nil {
 		return err
 	}
 	c.Out = doors.AppendComma(c.Out, '[')
 	c.Function(name)
-	if err := c.describe(&m[2], in); err != nil {
+	if err := c.describe(o.Member(toolDescription), in); err != nil {
 		return err
 	}
-	if !m[3].Absent() {
-		if m[3].Kind() != '{' {
-			return m[3].Invalid("must be an object")
+	if v := o.Member(toolParameters); !v.Absent() {
+		if v.Kind() != '{' {
+			return v.Invalid("must be an object")
 		}
-		c.Set("parameters", m[3].Raw())
+		c.Set("parameters", v.Raw())
 	}
-	strict, err := m[4].Flag()
-	if strict {
-		c.Set("strict", m[4].Raw())
+	strict := o.Member(toolStrict)
+	is, err := strict.Flag()
+	if is {
+		c.Set("strict", strict.Raw())
 	}
 	c.Out = append(c.Out, "}}"...)
 	return err
 }
 
 // describe writes what a function does, after what its namespace is for.
-func (c *chat) describe(v *doors.Value, in *group) error {
+func (c *chat) describe(v doors.Value, in *group) error {
 	var about, text []byte
 	if in != nil {
 		about = in.about
