@@ -163,3 +163,42 @@ func TestAReloadKeepsTheQueueOfWhatIsHeld(t *testing.T) {
 		})
 	}
 }
+
+// Requests that are held for a specialist which a reload removes are told so at once, and nothing is woken for them.
+func TestAReloadThatRemovesASpecialistLetsNoRequestWaitForIt(t *testing.T) {
+	for name, sets := range map[string][]string{
+		"an engine wakes": nil,
+		"a program wakes": {"specialists[0].sleep.wake.command=/bin/wake"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBubble(t, []emulator.Config{sleeperEngine("debug-0"), sleeperEngine("debug-1")})
+				b.RunProgram = func(ctx context.Context, _ string, _ []string) error {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				b.Serve(twoSleepers, sets...)
+				time.Sleep(3 * time.Second)
+				hold := b.App.Server().Runtime().Specialist("debug").Hold
+				var asking sync.WaitGroup
+				asking.Go(func() {
+					for i, o := range b.crowd(9) {
+						if o.status != 404 || o.code != "model_not_found" || o.took > 6*time.Second {
+							t.Errorf("%d: %+v", i, o)
+						}
+					}
+				})
+				time.Sleep(5 * time.Second)
+				asked := b.asksToWake()
+				b.reloaded("specialists[0].name=other")
+				asking.Wait()
+				if err := hold.Check(); err != nil || hold.Len()+hold.Passing() != 0 {
+					t.Errorf("%d are held, %d passes are out: %v", hold.Len(), hold.Passing(), err)
+				}
+				if n := b.asksToWake(); n != asked {
+					t.Errorf("engines were asked to wake %d times more", n-asked)
+				}
+			})
+		})
+	}
+}

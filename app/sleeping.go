@@ -20,7 +20,7 @@ func newSleepers(a *App) *sleepers.Sleepers {
 	if run == nil {
 		run = runProgram
 	}
-	return sleepers.New(sleepers.Config{Log: a.Log, Replicas: a.sleeping, Weights: a.tenancy.weight,
+	return sleepers.New(sleepers.Config{Log: a.Log, Found: a.sleeping, Weights: a.tenancy.weight,
 		Ceiling: intake.PriorityMost, Run: run})
 }
 
@@ -51,25 +51,26 @@ func (a *App) holdOf(cfg *config.Config, sp *config.Specialist) *hold.Queue {
 	return a.sleepers.Queue(sp.Name, t)
 }
 
-// sleeping returns the replicas of a specialist in force, and whether others may join them, for its sleepers. Both are
-// of one Runtime, the newest: a request that found no replica in that one is held for those that it says are coming.
-func (a *App) sleeping(specialist string) (all []sleepers.Replica, coming bool) {
+// sleeping returns what is in force of a specialist, for its sleepers. All of it is of one Runtime, the newest: a request
+// that found no replica in that one is held for those that it says are coming.
+func (a *App) sleeping(specialist string) (found sleepers.Found) {
 	if a.server == nil {
-		return nil, false
+		return found
 	}
 	rt := a.server.Runtime()
 	sp := rt.Specialist(specialist)
 	if sp == nil {
-		return nil, false
+		return sleepers.Found{Gone: true}
 	}
 	present := a.replicas.present()
 	for h := range sp.Snapshot().Hosts.All() {
 		served := rt.Replicas[h]
 		if r := present[served.Name]; r != nil {
-			all = append(all, a.sleeper(sp.Name, served, r))
+			found.Replicas = append(found.Replicas, a.sleeper(sp.Name, served, r))
 		}
 	}
-	return all, sp.Coming
+	found.Coming = sp.Coming
+	return found
 }
 
 func (a *App) sleeper(specialist string, served *ensemble.Replica, r *replica) sleepers.Replica {

@@ -18,7 +18,7 @@ type idle struct {
 
 // rest puts replicas to sleep that have been idle for long enough, unless requests are held.
 func (one *sleeper) rest(now time.Time) {
-	replicas, _ := one.of.config.Replicas(one.name)
+	replicas := one.of.config.Found(one.name).Replicas
 	one.mu.Lock()
 	after, tired := one.terms.After, map[*fleet.Replica]*idle{}
 	var ready []Replica
@@ -69,7 +69,7 @@ func (one *sleeper) lay(r Replica) {
 // rise ends the rest of a replica, and of one that has taken its place meanwhile.
 func (one *sleeper) rise(r Replica) {
 	r.Member.Rise()
-	replicas, _ := one.of.config.Replicas(one.name)
+	replicas := one.of.config.Found(one.name).Replicas
 	for _, now := range replicas {
 		if now.Member.Spec().Name == r.Member.Spec().Name {
 			now.Member.Rise()

@@ -49,12 +49,12 @@ func (one *sleeper) redeclare(t Terms) {
 
 // holds returns on what terms requests are held now.
 func (one *sleeper) holds() hold.Terms {
-	replicas, coming := one.of.config.Replicas(one.name)
+	found := one.of.config.Found(one.name)
 	now := time.Now()
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	t := hold.Terms{Back: one.waking.left(now), Retry: one.waking.retry(now)}
-	if coming || one.expects(replicas) {
+	if !found.Gone && (found.Coming || one.expects(found.Replicas)) {
 		t.For, t.Wakes = one.terms.Hold, one.terms.Wakes
 	}
 	return t
@@ -75,11 +75,11 @@ func (one *sleeper) expects(replicas []Replica) bool {
 	return false
 }
 
-// look opens the queue while a replica serves. Else it closes it, and has one woken if requests wait, or if one is
-// wanted for a request that cannot wait so long.
+// look opens the queue while a replica serves, and where the specialist is gone, for there is nothing to wait for. Else
+// it closes it, and has one woken if requests wait, or if one is wanted for a request that cannot wait so long.
 func (one *sleeper) look(wanted bool) {
-	replicas, _ := one.of.config.Replicas(one.name)
-	now, serves := time.Now(), false
+	found := one.of.config.Found(one.name)
+	replicas, now, serves := found.Replicas, time.Now(), false
 	for _, r := range replicas {
 		serves = serves || r.Known && takes(r.Member)
 	}
@@ -87,12 +87,12 @@ func (one *sleeper) look(wanted bool) {
 	woke := one.noteServing(serves, one.waking.up(replicas, serves), now)
 	crowded := serves && one.crowded(replicas, now)
 	one.mu.Unlock()
-	if serves {
+	if serves || found.Gone {
 		one.queue.Open(woke)
 	} else {
 		one.queue.Close()
 	}
-	if crowded || !serves && (wanted || one.queue.Len() > 0) {
+	if crowded || !serves && !found.Gone && (wanted || one.queue.Len() > 0) {
 		one.wake(replicas, serves, now)
 	}
 }

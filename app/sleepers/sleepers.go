@@ -27,6 +27,13 @@ type Replica struct {
 	Idle func() (idle bool, taken uint64)
 }
 
+// Found is what the newest generation has of a specialist.
+type Found struct {
+	Replicas []Replica
+	Coming   bool // others may join them by themselves
+	Gone     bool // there is no such specialist
+}
+
 // Terms are a specialist's section of the configuration, and its queue's bounds.
 type Terms struct {
 	Hold, After, Timeout time.Duration
@@ -40,10 +47,10 @@ type Terms struct {
 // Config is what Sleepers are made of.
 type Config struct {
 	Log *slog.Logger
-	// Replicas returns those in force, and whether others may join them by themselves.
-	Replicas func(specialist string) (all []Replica, coming bool)
-	Weights  func(tenant string) int
-	Ceiling  int // of priorities
+	// Found returns what is in force of a specialist.
+	Found   func(specialist string) Found
+	Weights func(tenant string) int
+	Ceiling int // of priorities
 	// Run runs a program for a specialist.
 	Run func(ctx context.Context, specialist string, argv []string) error
 }

@@ -12,16 +12,16 @@ import (
 	"octet/scheduler/hold"
 )
 
-func newTestSleepers(replicas func() ([]Replica, bool)) *Sleepers {
+func newTestSleepers(found func() Found) *Sleepers {
 	return New(Config{Log: slog.New(slog.DiscardHandler),
-		Replicas: func(string) ([]Replica, bool) { return replicas() },
-		Run:      func(context.Context, string, []string) error { return nil }})
+		Found: func(string) Found { return found() },
+		Run:   func(context.Context, string, []string) error { return nil }})
 }
 
 // Terms are put in force while requests have replicas woken, without end: neither waits for the other.
 func TestTermsComeWhileReplicasAreWoken(t *testing.T) {
 	const often = 50_000
-	s := newTestSleepers(func() ([]Replica, bool) { return nil, false })
+	s := newTestSleepers(func() Found { return Found{} })
 	terms := Terms{Hold: time.Minute, Wakes: true, Declared: true, Argv: []string{"/bin/wake"}, Timeout: time.Minute}
 	queue := s.Queue("debug", terms)
 	var ended atomic.Int64
@@ -40,19 +40,23 @@ func TestTermsComeWhileReplicasAreWoken(t *testing.T) {
 }
 
 // Requests are held where a replica may come to serve, and where one serves already: then they wait behind those that
-// are held. No request waits for a replica that takes no requests, unless the
-// specialist is declared to sleep.
+// are held. No request waits for a replica that takes no requests, unless the specialist is declared to sleep, nor for
+// one of a specialist that a reload has removed.
 func TestRequestsAreHeldForWhatMayCome(t *testing.T) {
 	for name, c := range map[string]struct {
 		said     fleet.Standing
 		left     bool
 		none     bool
 		coming   bool
+		gone     bool
 		declared bool
+		program  []string
 		holds    bool
 	}{
 		"no replica":                         {none: true},
 		"no replica yet":                     {none: true, coming: true, holds: true},
+		"no replica yet, and a program":      {none: true, declared: true, program: []string{"/bin/wake"}, holds: true},
+		"there is no such specialist":        {none: true, gone: true, declared: true, program: []string{"/bin/wake"}},
 		"one serves":                         {said: fleet.Serving, holds: true},
 		"one sleeps":                         {said: fleet.Asleep, holds: true},
 		"one takes none":                     {said: fleet.Serving, left: true},
@@ -71,8 +75,8 @@ func TestRequestsAreHeldForWhatMayCome(t *testing.T) {
 			if c.none {
 				all = nil
 			}
-			s := newTestSleepers(func() ([]Replica, bool) { return all, c.coming })
-			queue := s.Queue("debug", Terms{Hold: time.Minute, Declared: c.declared})
+			s := newTestSleepers(func() Found { return Found{Replicas: all, Coming: c.coming, Gone: c.gone} })
+			queue := s.Queue("debug", Terms{Hold: time.Minute, Declared: c.declared, Argv: c.program})
 			want := hold.Terms{}
 			if c.holds {
 				want.For = time.Minute

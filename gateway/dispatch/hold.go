@@ -47,6 +47,9 @@ func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) 
 		return d.unlessOneCame(err)
 	}
 	sp := d.Plan.Specialist
+	if !d.Choice.OfferBack && d.Shared.Newest().Specialist(sp.Name) == nil {
+		return d.renew(sp.Name)
+	}
 	if terms := sp.Hold.Terms(); d.Choice.OfferBack && terms.For > 0 {
 		return false, &scheduler.Refusal{Reason: scheduler.ErrNoReplica, RetryAfter: terms.Back, Wait: terms.Back,
 			Offered: true, Detail: "no replica serves"}
