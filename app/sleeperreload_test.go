@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -164,7 +165,8 @@ func TestAReloadKeepsTheQueueOfWhatIsHeld(t *testing.T) {
 	}
 }
 
-// Requests that are held for a specialist which a reload removes are told so at once, and nothing is woken for them.
+// Requests that are held for a specialist which a reload removes are told so at once, and nothing is woken for them. Those
+// that the router sent there may come again, and go to another.
 func TestAReloadThatRemovesASpecialistLetsNoRequestWaitForIt(t *testing.T) {
 	for name, sets := range map[string][]string{
 		"an engine wakes": nil,
@@ -177,7 +179,7 @@ func TestAReloadThatRemovesASpecialistLetsNoRequestWaitForIt(t *testing.T) {
 					<-ctx.Done()
 					return ctx.Err()
 				}
-				b.Serve(twoSleepers, sets...)
+				b.Serve(twoSleepers, append(sets, "router.fallback=debug")...)
 				time.Sleep(3 * time.Second)
 				hold := b.App.Server().Runtime().Specialist("debug").Hold
 				var asking sync.WaitGroup
@@ -188,15 +190,24 @@ func TestAReloadThatRemovesASpecialistLetsNoRequestWaitForIt(t *testing.T) {
 						}
 					}
 				})
+				asking.Go(func() {
+					o := b.outcome(context.Background(), strings.Replace(brief(0), "debug", "octet", 1))
+					if o.status != 503 || o.code != "no_healthy_replica" || o.after != "1" || o.took > 6*time.Second {
+						t.Errorf("one that was routed there: %+v", o)
+					}
+				})
 				time.Sleep(5 * time.Second)
 				asked := b.asksToWake()
-				b.reloaded("specialists[0].name=other")
+				b.reloaded("specialists[0].name=other", "router.fallback=other")
 				asking.Wait()
 				if err := hold.Check(); err != nil || hold.Len()+hold.Passing() != 0 {
 					t.Errorf("%d are held, %d passes are out: %v", hold.Len(), hold.Passing(), err)
 				}
 				if n := b.asksToWake(); n != asked {
 					t.Errorf("engines were asked to wake %d times more", n-asked)
+				}
+				if !b.Quiet() {
+					t.Error("something is held")
 				}
 			})
 		})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"octet/classifier"
 	"octet/gateway/apierr"
 	"octet/gateway/decide"
 	"octet/gateway/dispatch"
@@ -123,12 +124,26 @@ func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 			return err
 		}
 		again, err := x.dispatch.Hold(ctx, err)
-		if !again {
+		switch {
+		case errors.Is(err, dispatch.ErrGone):
+			return x.gone()
+		case !again:
 			return err
 		}
 		x.rt = x.dispatch.Runtime
 		x.decision.Renew()
 	}
+}
+
+// gone is what a request is told whose specialist a reload has removed while it was held there. One that the router sent
+// there goes to another when it comes again.
+func (x *exchange) gone() error {
+	if x.decision.RoutedBy == classifier.ByModel {
+		return apierr.New(apierr.ModelNotFound, "model",
+			fmt.Sprintf("there is no specialist %q any more", x.decision.Specialist))
+	}
+	return &scheduler.Refusal{Reason: scheduler.ErrNoReplica, RetryAfter: time.Second,
+		Detail: fmt.Sprintf("there is no specialist %q any more, to which it was routed", x.decision.Specialist)}
 }
 
 // chargeHeld asks the tenant's rate and budget for a request before that is held, by the length of its text: its prompt

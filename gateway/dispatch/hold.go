@@ -3,10 +3,8 @@ package dispatch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"octet/gateway/apierr"
 	"octet/gateway/ensemble"
 	"octet/gateway/fault"
 	"octet/gateway/place"
@@ -17,6 +15,9 @@ import (
 
 // ErrBehind is a request that has to wait behind those that are held: none overtakes them.
 var ErrBehind = errors.New("others are held before it")
+
+// ErrGone is a request that was to wait at a specialist that a reload has removed.
+var ErrGone = errors.New("a reload has removed the specialist")
 
 // held is a request's part in the holding of its specialist.
 type held struct {
@@ -40,7 +41,8 @@ func (d *Dispatch) Behind(sp *ensemble.Specialist) error {
 func (d *Dispatch) MayBeHeld(err error) bool { return !d.Choice.OfferBack && d.holds(err) }
 
 // Hold holds a request that err has kept from its specialist's replicas, as none of them serves, until one does. It
-// returns true if the request is to be routed again, by the newest Runtime, which is d's from then on; else the error.
+// returns true if the request is to be routed again, by the newest Runtime, which is d's from then on; else the error,
+// ErrGone where that Runtime has no such specialist.
 func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) {
 	d.held.pass.End()
 	if !d.holds(err) {
@@ -180,8 +182,7 @@ func (d *Dispatch) renew(specialist string) (again bool, err error) {
 	d.Runtime = d.Shared.Newest()
 	if d.Runtime.Specialist(specialist) == nil {
 		d.held.pass.End()
-		return false, apierr.New(apierr.ModelNotFound, "model",
-			fmt.Sprintf("there is no specialist %q any more", specialist))
+		return false, ErrGone
 	}
 	return true, nil
 }
