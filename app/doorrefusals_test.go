@@ -76,3 +76,18 @@ func askRaw(t *testing.T, w *world, head string) (*http.Response, []byte) {
 	}
 	return resp, body
 }
+
+// An Idempotency-Key is used for what the client sent, in the words of its door: how that is translated may change.
+func TestAKeyIsUsedForWhatWasSentToADoor(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines())
+	const body, spaced = `{"model":"debug","max_tokens":2,"messages":[{"role":"user","content":"hi"}]}`,
+		`{"max_tokens":2,"model":"debug","messages":[{"role":"user","content":"hi"}]}`
+	for i, row := range []struct {
+		body   string
+		status int
+	}{{body, 200}, {body, 200}, {spaced, 409}} {
+		if resp, answer := w.Post(messagesPath, row.body, "Idempotency-Key", "k"); resp.StatusCode != row.status {
+			t.Errorf("%d: status %d, want %d: %s", i, resp.StatusCode, row.status, answer)
+		}
+	}
+}

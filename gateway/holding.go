@@ -28,7 +28,11 @@ func (h *holding) claim(ctx context.Context, keys *intake.Idempotency, r *intake
 	if key == "" {
 		return nil
 	}
-	release, err := keys.Claim(ctx, r.Tenant.Name, key, r.Bytes)
+	body := r.Bytes
+	if sent := r.Sent(); sent != nil { // how it is translated may be another at another gateway
+		body = sent.Text
+	}
+	release, err := keys.Claim(ctx, r.Tenant.Name, key, body)
 	if err != nil {
 		return err
 	}
