@@ -165,8 +165,8 @@ func TestAReloadKeepsTheQueueOfWhatIsHeld(t *testing.T) {
 	}
 }
 
-// Requests that are held for a specialist which a reload removes are told so at once, and nothing is woken for them. Those
-// that the router sent there may come again, and go to another.
+// Requests that are held for a specialist which a reload removes are told so at once, and nothing is woken for them.
+// Those that the router sent there may come again, and go to another.
 func TestAReloadThatRemovesASpecialistLetsNoRequestWaitForIt(t *testing.T) {
 	for name, sets := range map[string][]string{
 		"an engine wakes": nil,

@@ -51,8 +51,8 @@ func (a *App) holdOf(cfg *config.Config, sp *config.Specialist) *hold.Queue {
 	return a.sleepers.Queue(sp.Name, t)
 }
 
-// sleeping returns what is in force of a specialist, for its sleepers. All of it is of one Runtime, the newest: a request
-// that found no replica in that one is held for those that it says are coming.
+// sleeping returns what is in force of a specialist, for its sleepers. All of it is of one Runtime, the newest: a
+// request that found no replica in that one is held for those that it says are coming.
 func (a *App) sleeping(specialist string) (found sleepers.Found) {
 	if a.server == nil {
 		return found

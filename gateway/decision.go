@@ -135,8 +135,8 @@ func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 	}
 }
 
-// gone is what a request is told whose specialist a reload has removed while it was held there. One that the router sent
-// there goes to another when it comes again.
+// gone is what a request is told whose specialist a reload has removed while it was held there. One that the router
+// sent there goes to another when it comes again.
 func (x *exchange) gone() error {
 	if x.decision.RoutedBy == classifier.ByModel {
 		return apierr.New(apierr.ModelNotFound, "model",
