@@ -28,22 +28,18 @@ func eppCommand() *cobra.Command {
 		Short: "The gateway as an endpoint picker: an Envoy-based gateway asks it where requests go",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.from.Path == "" {
-				return usageError{fmt.Errorf("--config FILE is required")}
-			}
 			if (f.tls.Cert == "") != (f.tls.Key == "") {
 				return usageError{fmt.Errorf("--cert and --key go together")}
 			}
-			cfg, err := f.from.Load()
+			cfg, err := load(f.from)
 			if err != nil {
 				return err
 			}
 			return epp(cmd.Context(), cfg, &f)
 		},
 	}
+	takeSource(c, &f.from)
 	flags := c.Flags()
-	flags.StringVar(&f.from.Path, "config", "", "the configuration file")
-	flags.StringArrayVar(&f.from.Sets, "set", nil, "override one key: path=value; may be repeated")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:9002", "where Envoy's ext_proc filter asks, by gRPC")
 	flags.BoolVar(&f.failOpen, "fail-open", false,
 		"send what this program itself fails with to any healthy replica, instead of answering 500")

@@ -24,19 +24,29 @@ func serveCommand() *cobra.Command {
 		Short: "The gateway",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if from.Path == "" {
-				return usageError{fmt.Errorf("--config FILE is required")}
-			}
-			cfg, err := from.Load()
+			cfg, err := load(from)
 			if err != nil {
 				return err
 			}
 			return serve(cmd.Context(), cfg, from, nil)
 		},
 	}
+	takeSource(c, &from)
+	return c
+}
+
+// takeSource gives a command the flags that say where its configuration is.
+func takeSource(c *cobra.Command, from *app.Source) {
 	c.Flags().StringVar(&from.Path, "config", "", "the configuration file")
 	c.Flags().StringArrayVar(&from.Sets, "set", nil, "override one key: path=value; may be repeated")
-	return c
+}
+
+// load reads the configuration, which must be named.
+func load(from app.Source) (*config.Config, error) {
+	if from.Path == "" {
+		return nil, usageError{fmt.Errorf("--config FILE is required")}
+	}
+	return from.Load()
 }
 
 // serve runs the gateway until ctx ends and it is drained. ready, unless it is nil, is told the addresses in use.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"octet/classifier"
 	"octet/gateway/apierr"
 	"octet/gateway/decide"
 	"octet/gateway/dispatch"
@@ -138,7 +137,7 @@ func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 // gone is what a request is told whose specialist a reload has removed while it was held there. One that the router
 // sent there goes to another when it comes again.
 func (x *exchange) gone() error {
-	if x.decision.RoutedBy == classifier.ByModel {
+	if x.decision.ByName() {
 		return apierr.New(apierr.ModelNotFound, "model",
 			fmt.Sprintf("there is no specialist %q any more", x.decision.Specialist))
 	}

@@ -38,6 +38,9 @@ func (d *Decision) In(rt *ensemble.Runtime) *ensemble.Specialist {
 	return d.specialist
 }
 
+// ByName returns true if the request named the specialist.
+func (d *Decision) ByName() bool { return d.RoutedBy == classifier.ByModel }
+
 // Renew has In look the specialist up again: the request goes on by another Runtime.
 func (d *Decision) Renew() { d.specialist = nil }
 
