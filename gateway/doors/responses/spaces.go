@@ -44,6 +44,7 @@ func (c *chat) namespace(o *doors.Object) error {
 		if kind := tool.Type(toolType); kind.In(toolKinds[:1]) < 0 {
 			return notExecuted(&kind)
 		}
+		c.Out = doors.AppendComma(c.Out, '[')
 		err := c.function(tool, &in)
 		in.about = nil
 		return err

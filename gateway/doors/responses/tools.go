@@ -1,8 +1,6 @@
 package responses
 
 import (
-	"bytes"
-
 	"octet/gateway/doors"
 	"octet/gateway/wire"
 )
@@ -62,15 +60,17 @@ func (c *chat) listed(cur *wire.Cursor) error {
 		c.plain = append(c.plain, doors.NameOf(made))
 		return nil
 	}
-	from, begin, o := cur.Offset(), len(c.Out), &c.listing
+	from, o := cur.Offset(), &c.listing
 	if err := o.Read(cur, toolNames); err != nil {
 		return err
 	}
 	switch kind := o.Type(toolType); kind.In(toolKinds) {
 	case 0:
+		c.Out = doors.AppendComma(c.Out, '[')
+		begin := len(c.Out)
 		err := c.function(o, nil)
 		if err == nil {
-			known.Keep(cur, from, bytes.TrimPrefix(c.Out[begin:], comma))
+			known.Keep(cur, from, c.Out[begin:])
 		}
 		return err
 	case 1:
@@ -79,8 +79,6 @@ func (c *chat) listed(cur *wire.Cursor) error {
 		return notExecuted(&kind)
 	}
 }
-
-var comma = []byte(",")
 
 // notExecuted refuses the type of a tool that the service behind the API executes.
 func notExecuted(kind *doors.Value) error {
@@ -96,7 +94,6 @@ func (c *chat) function(o *doors.Object, in *group) error {
 	if err != nil {
 		return err
 	}
-	c.Out = doors.AppendComma(c.Out, '[')
 	c.Function(name)
 	if err := c.describe(o.Member(toolDescription), in); err != nil {
 		return err
