@@ -35,7 +35,7 @@ type Request struct {
 	headers   headers
 	forwarded []engine.Field // see Forwarded
 	traced    bool           // see TraceContext
-	sent      *wire.Outline  // the body in the words of its door, until Release; nil without a door
+	sent      wire.Outline   // the body in the words of its door, until Release; zero without a door
 	limits    *ensemble.Limits
 	memory    *Memory
 	kept      []byte // the body of a stream that may have to be sent again, while Body is nil
@@ -202,7 +202,7 @@ func (q *Request) Release(keep bool) {
 	if b == nil {
 		return
 	}
-	q.Body, q.sent = nil, nil
+	q.Body, q.sent = nil, wire.Outline{}
 	if keep {
 		q.kept = bytes.Clone(b.Bytes)
 		b.counted -= int64(len(q.kept)) // the copy counts on

@@ -23,15 +23,23 @@ func (q *Request) translate(kind wire.Kind) error {
 	if err != nil {
 		return err
 	}
-	q.inlined, q.Bytes, q.Answer, q.sent = chat.Body, chat.Body, chat.Answer, &chat.Sent
+	q.inlined, q.Bytes, q.Answer, q.sent = chat.Body, chat.Body, chat.Answer, chat.Sent
 	if int64(len(q.Bytes)) > q.limits.BodyBytes {
 		return tooLarge(q.limits.BodyBytes)
 	}
 	if err := q.memory.take(q.Body, len(q.Bytes)+q.sent.Bytes(), q.limits.QueueBytes); err != nil {
 		return err
 	}
+	if err := q.Parse(kind); err != nil {
+		return q.inItsWords(err)
+	}
+	return nil
+}
+
+// inItsWords has err name its place in what the client sent.
+func (q *Request) inItsWords(err error) error {
 	var bad *wire.Error
-	if err = q.Parse(kind); errors.As(err, &bad) {
+	if errors.As(err, &bad) {
 		bad.Param = q.Door.Param(q.sent.Text, bad.Param)
 	}
 	return err
@@ -44,8 +52,13 @@ func (q *Request) AnswersTool() bool {
 	return ok && turns.AnswersTool() || q.Parsed.AnswersTool()
 }
 
-// Sent returns the body in the words of the door that the client came by; nil without a door.
-func (q *Request) Sent() *wire.Outline { return q.sent }
+// Sent returns the body in the words of the door that the client came by; nil without a door, and after Release.
+func (q *Request) Sent() *wire.Outline {
+	if q.sent.Text == nil {
+		return nil
+	}
+	return &q.sent
+}
 
 // CountedPrompt tells the door how long the prompt is, in tokens.
 func (q *Request) CountedPrompt(tokens int) {
@@ -57,7 +70,7 @@ func (q *Request) CountedPrompt(tokens int) {
 // FirstImage returns the place of the first image in what the client sent; "" without images.
 func (q *Request) FirstImage() string {
 	path := q.Parsed.FirstImage()
-	if path == "" || q.sent == nil {
+	if path == "" || q.sent.Text == nil {
 		return path
 	}
 	return q.Door.Param(q.sent.Text, path)

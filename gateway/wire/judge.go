@@ -22,7 +22,8 @@ var keySets = sync.Pool{New: func() any { return new(keySet) }}
 func Judge(b []byte, depth int, read func(c *Cursor) error) error {
 	keys := keySets.Get().(*keySet)
 	defer func() { keys.reset(); keySets.Put(keys) }()
-	c := Cursor{keys: keys, whole: &b}
+	c := Cursor{keys: keys}
+	c.whole = &c.b
 	c.start(b, depth)
 	if err := read(&c); err != nil {
 		if c.fault.code == "" { // the rest is yet to be read
