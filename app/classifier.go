@@ -46,6 +46,7 @@ func newCascade(cfg *config.Config, service *remote.Service, m series) (*classif
 	}
 	if bound != nil {
 		c.Model = &timed{bound, cfg.Router.Classifier.Timeout, m.classified}
+		c.DryModel = &timed{bound, cfg.Router.Classifier.Timeout, nil}
 	}
 	if c.Outside, err = boundOutside(cfg, service, m.outside); err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ func artefactFaults(path string, cfg *config.Config) error {
 type timed struct {
 	model    classifier.Model
 	timeout  time.Duration
-	outcomes *prometheus.CounterVec // outcome: answered | failed | timeout
+	outcomes *prometheus.CounterVec // outcome: answered | failed | timeout; nil if they are not counted
 }
 
 // Classify implements classifier.Model.
@@ -130,7 +131,9 @@ func (j *timed) Classify(text []byte, out []float64) (reject float64, err error)
 		case took > j.timeout:
 			outcome, err = "timeout", fmt.Errorf("%w: %v", errSlow, took)
 		}
-		j.outcomes.WithLabelValues(outcome).Inc()
+		if j.outcomes != nil {
+			j.outcomes.WithLabelValues(outcome).Inc()
+		}
 	}()
 	return j.model.Classify(text, out)
 }

@@ -101,20 +101,24 @@ func (s *identities) keep(cfg *config.Config) {
 	}
 }
 
-// limit returns the longest context that an engine of the specialist has told, in tokens; 0 if none has. Engines whose
-// context is as long as their pool do not count: admission knows the pool. pool returns the tokens of a replica's pool,
-// 0 if they are not known.
+// limit returns the longest context that an engine of the specialist has told, in tokens; 0 if none has. Where all are as
+// long as their engines' pools, admission judges what is longer than one, up to the context of an engine that tells none.
+// pool returns the tokens of a replica's pool, 0 if they are not known.
 func (s *identities) limit(sp *config.Specialist, pool func(replica string) int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	longest := 0
+	longest, least := 0, config.UnknownContext
 	for j := range sp.Replicas {
 		rep := &sp.Replicas[j]
-		if told, room := s.known[originOf(rep)].Limit, pool(rep.Name); told < room || room == 0 {
-			longest = max(longest, told)
+		told, room := s.known[originOf(rep)].Limit, pool(rep.Name)
+		if longest = max(longest, told); told > 0 && (told < room || room == 0) {
+			least = 0
 		}
 	}
-	return longest
+	if longest == 0 {
+		return 0
+	}
+	return max(longest, least)
 }
 
 func originOf(rep *config.Replica) origin { return origin{rep.URL, rep.Model} }

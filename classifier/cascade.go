@@ -54,6 +54,7 @@ type Config struct {
 	RejectRefuses bool    // a rejected text is refused; else it goes to the fallback
 	Outside       Outside // asked before Model; nil if there is none
 	Model         Model   // nil: none was trained
+	DryModel      Model   // asked in place of Model for dry requests; nil if Model is
 	Asides        Asides  // beside those that are known
 	Viable        float64 // the least probability of a second choice that may answer instead of the first
 }
@@ -65,6 +66,9 @@ type Input struct {
 	Adapter string // X-Adapter
 	Text    []byte // the prompt; read only where there are no Turns
 	Turns   []Turn // the conversation, oldest first
+	Dry     bool   // nothing is counted: DryModel is asked
+	// Able returns true for the specialists that take what the request holds beside text; nil if all do.
+	Able func(specialist string) bool
 
 	asides Asides
 }
@@ -172,6 +176,7 @@ func (c *Cascade) Decide(ctx context.Context, in *Input, v *Verdict) error {
 		*v = Verdict{}
 		return err
 	}
+	c.amongAble(in, v)
 	if err = c.adapt(in.Adapter, v); err != nil {
 		*v = Verdict{Specialist: v.Specialist}
 	}

@@ -155,9 +155,9 @@ func TestWhatIsNotThereIsRefused(t *testing.T) {
 		{"an unknown intent beside a known model", Input{Model: "debug", Intent: "poem"}, ErrUnknownIntent},
 		{"an adapter of another specialist", Input{Model: "debug", Adapter: "arena"}, ErrUnknownAdapter},
 		{"two adapters", Input{Model: "debug:gdb-v2", Adapter: "arena"}, ErrUnknownAdapter},
-		{"an adapter that the routed specialist lacks", Input{Adapter: "arena", Text: []byte(trace)},
-			ErrUnknownAdapter},
-		{"an adapter that the fallback lacks", Input{Adapter: "gdb-v2"}, ErrUnknownAdapter},
+		{"an adapter that the intent's specialist lacks", Input{Intent: "build", Adapter: "arena"}, ErrUnknownAdapter},
+		{"an adapter that none has", Input{Adapter: "gdb-v1", Text: []byte(trace)}, ErrUnknownAdapter},
+		{"an adapter that none has, for the fallback", Input{Adapter: "gdb-v1"}, ErrUnknownAdapter},
 	} {
 		v, err := cascade(t, nil).Classify(row.in)
 		chosen := v.Specialist // what lacks an adapter is known

@@ -56,7 +56,7 @@ func (c *Cascade) distribution(ctx context.Context, in *Input, v *Verdict) (p []
 	}
 	text, p := in.gather(), make([]float64, len(c.cfg.Specialists))
 	if c.cfg.Outside == nil {
-		reject, err = c.askModel(text, p)
+		reject, err = c.askModel(in, text, p)
 		return p, reject, err
 	}
 	if reject, err = c.askOutside(ctx, text, p); err == nil {
@@ -67,14 +67,18 @@ func (c *Cascade) distribution(ctx context.Context, in *Input, v *Verdict) (p []
 	if c.cfg.Model == nil {
 		return nil, 0, err
 	}
-	if reject, err = c.askModel(text, p); err == nil {
+	if reject, err = c.askModel(in, text, p); err == nil {
 		v.Classifier = FromModel
 	}
 	return p, reject, err
 }
 
-func (c *Cascade) askModel(text []byte, p []float64) (reject float64, err error) {
-	if reject, err = c.cfg.Model.Classify(text, p); err == nil {
+func (c *Cascade) askModel(in *Input, text []byte, p []float64) (reject float64, err error) {
+	model := c.cfg.Model
+	if in.Dry && c.cfg.DryModel != nil {
+		model = c.cfg.DryModel
+	}
+	if reject, err = model.Classify(text, p); err == nil {
 		err = distribution(p, reject)
 	}
 	return reject, err

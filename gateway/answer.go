@@ -124,12 +124,12 @@ func found(d *receipt.Draft, r *intake.Request) string {
 // fail ends the answer with a typed error: as the whole of it, or, once it has begun, as the last event of the stream
 // and an abnormal close.
 func (x *exchange) fail(err error) {
-	if x.Left() && !errors.Is(err, os.ErrDeadlineExceeded) {
-		// a body that is late looks to net/http like a client that left
+	if x.Left() && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, intake.ErrUnread) {
+		// a body that is late, or that is broken, looks to net/http like a client that left
 		x.answer.abort = true
 		return
 	}
-	e := promising(fault.Of(err), x.dispatch.Plan.Specialist, x.Now)
+	e := x.inItsWords(promising(fault.Of(err), x.dispatch.Plan.Specialist, x.Now))
 	x.answer.failure = e
 	x.Note(0)
 	if !x.relay.Begun() {
@@ -145,6 +145,17 @@ func (x *exchange) fail(err error) {
 	}
 	x.relay.Adopt()
 	x.relay.Fail(failure(x.request.Answer, e, x.request.ID))
+}
+
+// inItsWords returns e with the path of its field in the words of the request's door. What is wrong with a body that
+// could not be translated was found there.
+func (x *exchange) inItsWords(e *apierr.Error) *apierr.Error {
+	if x.request.Answer == nil || e.Param == "" {
+		return e
+	}
+	named := *e
+	named.Param = x.request.Door.Param(nil, e.Param)
+	return &named
 }
 
 // failure returns the last event of a stream that broke, in the words of its door; nil stands for OpenAI's.
@@ -207,7 +218,5 @@ func errorBody(door doors.Door, requestID string, e *apierr.Error) []byte {
 	if door == nil {
 		return e.AppendJSON(nil, requestID)
 	}
-	named := *e
-	named.Param = door.Param(nil, e.Param)
-	return door.AppendError(nil, &named, requestID)
+	return door.AppendError(nil, e, requestID)
 }

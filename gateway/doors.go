@@ -38,7 +38,7 @@ func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
 	x := s.begin(w, r)
 	defer x.close()
 	defer x.recover()
-	x.request.Dry, x.request.Door = true, messages.Door{Counts: true}
+	x.request.Dry, x.request.Count, x.request.Door = true, true, messages.Door{Counts: true}
 	n, err := x.countTokens(r)
 	if err != nil {
 		x.fail(err)

@@ -45,6 +45,8 @@ type Facts struct {
 	// Dry asks for a decision that will not be carried out: plugins with a state (a rotation, a random source) leave it
 	// alone.
 	Dry bool
+	// Count asks for the prompt's tokens as such: they are worth their price where routing has no use for them.
+	Count bool
 }
 
 // Headers are a few headers of a request.

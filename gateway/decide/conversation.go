@@ -58,6 +58,9 @@ func (c *Conversations) stay(rt *ensemble.Runtime, r *intake.Request, d *Decisio
 		d.inLoop = d.Specialist == at.specialist
 		return
 	}
+	if !takes(rt, r, at.specialist) {
+		return
+	}
 	d.Verdict, _ = rt.Cascade.Stay(d.Verdict, at.specialist, rules.Cost(at.tokens))
 }
 

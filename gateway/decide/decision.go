@@ -92,7 +92,11 @@ func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Req
 			r.AsTurns = untilLoop(r.AsTurns, r.Parsed.Messages())
 		}
 	}
-	in := classifier.Input{Model: model, Intent: r.Intent.Intent, Adapter: r.Intent.Adapter, Turns: r.AsTurns}
+	in := classifier.Input{Model: model, Intent: r.Intent.Intent, Adapter: r.Intent.Adapter, Turns: r.AsTurns,
+		Dry: r.Dry}
+	if r.Parsed.Images() > 0 {
+		in.Able = func(name string) bool { return takes(rt, r, name) }
+	}
 	if err := c.classify(ctx, rt, r, &in, d); err != nil {
 		return err
 	}
@@ -162,6 +166,12 @@ func (c *Decider) mayTake(rt *ensemble.Runtime, r *intake.Request, name string) 
 // mayAnswer reports whether a specialist is one of the tenant's, takes what is in the body, and is not demoted.
 func (c *Decider) mayAnswer(rt *ensemble.Runtime, r *intake.Request, name string) bool {
 	sp := rt.Specialist(name)
-	return sp != nil && r.Tenant.Permits(name) && sp.Takes(&r.Parsed) &&
+	return r.Tenant.Permits(name) && takes(rt, r, name) &&
 		(!sp.Board.Breaker().Demoted() || sp.Board.Breaker().Standing(c.Clock.Now()) == slo.Primary)
+}
+
+// takes reports whether there is a specialist of that name, which takes what is in the body.
+func takes(rt *ensemble.Runtime, r *intake.Request, name string) bool {
+	sp := rt.Specialist(name)
+	return sp != nil && sp.Takes(&r.Parsed)
 }

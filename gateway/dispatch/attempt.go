@@ -104,6 +104,7 @@ func (d *Dispatch) enter(ctx context.Context, began time.Duration) error {
 		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, RetryAfter: after, Every: every,
 			Detail: "the deadline passed in the queue"}
 	default:
+		d.queued += in.Sub(now)
 		d.away.refused(err)
 		return cause
 	}
@@ -136,6 +137,9 @@ func (d *Dispatch) admission(q *gate.Request, leg bool) {
 	q.Victim = d.Preempted < mostPreemptions && (leg || d.Courier == nil)
 	if q.Resume == 0 { // an answer that has begun has no other choice
 		q.OfferBack, q.Sooner, q.AtOnce = d.Choice.OfferBack, d.Choice.Sooner, d.Choice.AtOnce
+	}
+	if most := d.Runtime.Limits.MaxQueueWait; most > 0 && d.queued >= most { // it has waited as long as one may
+		q.AtOnce = true
 	}
 	q.Held = d.known
 	q.Returns = d.away.returnsTo(d.Plan.Specialist)

@@ -72,7 +72,8 @@ type Dispatch struct {
 	heirs succession
 	held  held
 
-	carried bool // the courier has taken it
+	carried bool          // the courier has taken it
+	queued  time.Duration // at Gates that gave no place in the end
 
 	doubts    doubts
 	predicted int // tokens of the prompt that the index believes the replica to hold

@@ -76,13 +76,18 @@ func tooLarge(limit int64) *apierr.Error {
 	return apierr.New(apierr.PayloadTooLarge, "", fmt.Sprintf("the body is larger than limits.body_bytes, %d", limit))
 }
 
+// ErrUnread is wrapped by the error of a body that ended before its end, or is not what its head says. Its client may
+// listen still, be the context of the request over.
+var ErrUnread = errors.New("the body could not be read")
+
 // BodyError is the error of a body that could not be read.
 func BodyError(err error) *apierr.Error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return &apierr.Error{Code: apierr.RequestTimeout, Message: "the body did not arrive within limits.body_timeout",
 			Cause: err}
 	}
-	return &apierr.Error{Code: apierr.InvalidRequest, Message: "the body could not be read", Cause: err}
+	return &apierr.Error{Code: apierr.InvalidRequest, Message: ErrUnread.Error(),
+		Cause: fmt.Errorf("%w: %w", ErrUnread, err)}
 }
 
 // BodyLimits returns the bounds of what may stand in a body.

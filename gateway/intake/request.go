@@ -23,6 +23,7 @@ type Request struct {
 	ID      string // X-Request-Id
 	Arrival time.Time
 	Dry     bool // POST /v1/route: nothing may change
+	Count   bool // all that is asked is how long the prompt is; Dry, too
 	Kind    wire.Kind
 	Door    doors.Door   // that the client came by; nil if that is the kind's own
 	Answer  doors.Answer // translates what it gets; nil without a Door

@@ -90,6 +90,7 @@ func (p *Plan) state(r *intake.Request, ask *Ask, f *routing.Facts) {
 	f.Intent, f.Headers, f.Replica = r.Intent.Intent, r.Intent.Headers, r.Intent.Replica
 	f.Prompts, f.Images = intake.PromptsOf(&r.Parsed), r.Parsed.Images()
 	f.Priority, f.MaxTokens, f.Stream, f.Dry = r.Intent.Priority, max(r.Parsed.MaxTokens, 0), r.Stream, r.Dry
+	f.Count = r.Count
 }
 
 // Protocol returns how the steps of the plan work together.

@@ -124,10 +124,15 @@ func (p *parser) inside(name text, not []string) {
 	p.Skip()
 }
 
-// stranger passes a member that nothing is known of, at the path of the object that has it, and notes its name.
+// stranger passes a member that nothing is known of, at the path of the object that has it, and notes its name, unless
+// it is null, which is absent.
 func (p *parser) stranger(name text) {
+	if p.Peek() == 'n' {
+		p.Skip()
+		return
+	}
 	plain := p.bytes(name)
-	refused := p.refuses(plain, p.hash) && p.Peek() != 'n'
+	refused := p.refuses(plain, p.hash)
 	if refused || p.lim.Members != nil && p.r.unknown == "" {
 		p.under(clipped(plain))
 		if refused {

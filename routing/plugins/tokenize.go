@@ -58,7 +58,7 @@ func (*tokenize) Writes() []routing.AnySlot { return reads(Tokens, Hashes, Piece
 // Prepare implements routing.Preparer. It fails only when ctx ends.
 func (t *tokenize) Prepare(ctx context.Context, c *routing.Context) error {
 	facts := c.View().Facts()
-	if t.tokenizer != nil && !Fleet.Get(c.View()).Events().Empty() {
+	if t.tokenizer != nil && (facts.Count || !Fleet.Get(c.View()).Events().Empty()) {
 		if t.exactly(ctx, c, facts) {
 			return nil
 		}

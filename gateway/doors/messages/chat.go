@@ -28,12 +28,13 @@ const (
 	outputFormat
 	contextManagement
 	serviceTier
+	cached
 	members
 )
 
 var names = [members]string{"model", "max_tokens", "messages", "system", "stop_sequences", "stream", "temperature",
 	"top_p", "top_k", "tools", "tool_choice", "thinking", "metadata", "output_config", "output_format",
-	"context_management", "service_tier"}
+	"context_management", "service_tier", "cache_control"}
 
 // chat is a chat completion's body while it is written.
 type chat struct {
@@ -220,6 +221,9 @@ func (c *chat) others(m *[members]doors.Value) error {
 		if _, err := m[serviceTier].OneOf("auto", "standard_only"); err != nil {
 			return err
 		}
+	}
+	if err := cacheControl(m[cached]); err != nil {
+		return err
 	}
 	return contextEdits(&m[contextManagement])
 }
