@@ -14,5 +14,7 @@
 //  2. Requests are let out while a replica of the newest generation serves that a probe has found good.
 //  3. An engine is asked to sleep only while its replica is at rest and has nothing in flight. A request that comes
 //     between finds the replica at rest, and is held or goes elsewhere.
-//  4. Only requests of clients wake: shadows, probes and decisions without a request do not enter the Queue.
+//  4. Replicas that compute prompts for others are put to sleep after those that answer, and woken, one of each role,
+//     once one of those serves.
+//  5. Only requests of clients wake: shadows, probes and decisions without a request do not enter the Queue.
 package sleepers

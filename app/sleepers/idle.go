@@ -2,6 +2,7 @@ package sleepers
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"octet/routing/fleet"
@@ -39,8 +40,11 @@ func (one *sleeper) rest(now time.Time) {
 	}
 	one.tired = tired
 	one.mu.Unlock()
+	awake := slices.ContainsFunc(replicas, func(r Replica) bool { return answers(r.Member) && r.Member.Available() })
 	for _, r := range ready {
-		one.lay(r)
+		if answers(r.Member) || !awake { // those that compute prompts for others sleep after them
+			one.lay(r)
+		}
 	}
 }
 
@@ -94,8 +98,8 @@ func (one *sleeper) lain(r Replica, err error) {
 func (one *sleeper) crowded(replicas []Replica, now time.Time) bool {
 	sleeps, queued := false, true
 	for _, r := range replicas {
-		sleeps = sleeps || r.Member.Said() == fleet.Asleep
-		if r.Member.Available() {
+		sleeps = sleeps || r.Member.Said() == fleet.Asleep && answers(r.Member)
+		if r.Member.Available() && answers(r.Member) {
 			queued = queued && r.Member.Load().Waiting > 0
 		}
 	}

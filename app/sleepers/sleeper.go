@@ -1,6 +1,7 @@
 package sleepers
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -67,7 +68,7 @@ func (one *sleeper) expects(replicas []Replica) bool {
 		return true
 	}
 	for _, r := range replicas {
-		if r.Member.Said() == fleet.Asleep || r.Member.Resting() || one.terms.Declared && !r.Member.Draining() ||
+		if wakable(r.Member) || r.Member.Resting() || one.terms.Declared && !r.Member.Draining() ||
 			takes(r.Member) {
 			return true
 		}
@@ -92,7 +93,7 @@ func (one *sleeper) look(wanted bool) {
 	} else {
 		one.queue.Close()
 	}
-	if crowded || !serves && !found.Gone && (wanted || one.queue.Len() > 0) {
+	if crowded || serves && len(lacking(replicas)) > 0 || !serves && !found.Gone && (wanted || one.queue.Len() > 0) {
 		one.wake(replicas, serves, now)
 	}
 }
@@ -111,4 +112,23 @@ func takes(r *fleet.Replica) bool { return answers(r) && r.Available() && r.Admi
 func answers(r *fleet.Replica) bool {
 	role := r.Spec().Role
 	return role == fleet.RoleBoth || role == fleet.RoleDecode || role == ""
+}
+
+// lacking returns the replicas that sleep of those roles that bring no answers, and of which none is awake.
+func lacking(replicas []Replica) (asleep []Replica) {
+	for _, r := range replicas {
+		role := r.Member.Spec().Role
+		if answers(r.Member) || !wakable(r.Member) || slices.ContainsFunc(replicas, func(o Replica) bool {
+			return o.Member.Spec().Role == role && o.Member.Available()
+		}) {
+			continue
+		}
+		asleep = append(asleep, r)
+	}
+	return asleep
+}
+
+// wakable returns true if a replica sleeps, and would take requests awake.
+func wakable(r *fleet.Replica) bool {
+	return r.Said() == fleet.Asleep && r.Healthy() && !r.Draining() && !r.Left()
 }

@@ -129,9 +129,12 @@ func (one *sleeper) way(replicas []Replica, beside bool) (func(context.Context) 
 	}
 	var sleeping []Replica
 	for _, r := range replicas {
-		if r.Member.Said() == fleet.Asleep && r.Member.Healthy() && !r.Member.Draining() {
+		if wakable(r.Member) && answers(r.Member) {
 			sleeping = append(sleeping, r)
 		}
+	}
+	if first := lacking(replicas); beside && len(first) > 0 {
+		sleeping = first
 	}
 	if len(sleeping) == 0 {
 		return nil, nil

@@ -39,7 +39,7 @@ func unready(rt *ensemble.Runtime, now time.Time) *apierr.Error {
 	e, serving := apierr.New(apierr.NoHealthyReplica, "", "no replica serves"), 0
 	for _, sp := range rt.Specialists {
 		s := sp.Snapshot()
-		if s.Serves() {
+		if s.Serves() || wakes(sp) {
 			serving++
 		} else if back := s.Recovery(now); e.RetryAfter == 0 || back > 0 && back < e.RetryAfter {
 			e.RetryAfter = back
@@ -49,4 +49,12 @@ func unready(rt *ensemble.Runtime, now time.Time) *apierr.Error {
 		return nil
 	}
 	return e
+}
+
+// wakes reports whether a request for sp would be held until a replica that sleeps is awake: it is served, later.
+func wakes(sp *ensemble.Specialist) bool {
+	if sp.Hold == nil || sp.Hold.Terms().For == 0 {
+		return false
+	}
+	return sp.Snapshot().Sleeps()
 }

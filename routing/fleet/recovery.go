@@ -66,3 +66,15 @@ func (s *Snapshot) Serves() bool {
 	}
 	return false
 }
+
+// Sleeps returns true if a replica that can bring answers sleeps, or is put to sleep, and could be woken.
+func (s *Snapshot) Sleeps() bool {
+	hosts := s.Hosts
+	hosts.Keep(&s.decode)
+	for h := range hosts.All() {
+		if r := s.replicas[h]; r.Healthy() && !r.Draining() && !r.Left() && (r.Said() == Asleep || r.Resting()) {
+			return true
+		}
+	}
+	return false
+}
