@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"octet/gateway/apierr"
@@ -99,7 +100,7 @@ func msUntil(from, to time.Time) int64 {
 
 // noteDecision records a decision as it is now.
 func noteDecision(draft *receipt.Draft, d *decide.Decision, rt *ensemble.Runtime) {
-	draft.Decide(&d.Verdict, d.Demoted, d.Probe, d.Named(rt))
+	draft.Decide(&d.Verdict, d.Demoted, d.Probe, d.Named())
 	draft.Lane(d.Version(rt), d.OnProbation)
 	draft.ShadowWhy(string(d.ShadowWhy()))
 }
@@ -134,8 +135,8 @@ func (x *exchange) serve(ctx context.Context, choice dispatch.Choice) error {
 	}
 }
 
-// gone is what a request is told whose specialist a reload has removed while it was held there. One that the router
-// sent there goes to another when it comes again.
+// gone is what a request is told whose specialist a reload has removed while it was held, there or at its second
+// choice. One that the router sent there goes to another when it comes again.
 func (x *exchange) gone() error {
 	if x.decision.ByName() {
 		return apierr.New(apierr.ModelNotFound, "model",
@@ -161,8 +162,7 @@ const bytesPerToken = 4
 func (x *exchange) serveNow(ctx context.Context, choice dispatch.Choice) error {
 	sp := x.decision.In(x.rt)
 	if sp == nil {
-		return apierr.New(apierr.ModelNotFound, "model",
-			fmt.Sprintf("there is no specialist %q", x.decision.Specialist))
+		return x.gone()
 	}
 	x.dispatch.Choice = choice
 	x.relay.Terms = upstream.Terms(&x.request, &x.rt.Limits)
@@ -184,7 +184,13 @@ func (x *exchange) serveNow(ctx context.Context, choice dispatch.Choice) error {
 		if err = x.dispatch.Run(plan); !x.dispatch.Misses(err) || again == x.rt.Limits.MaxAttempts {
 			return err
 		}
-		// a replica did not load the adapter, or another edition is in force: it goes where that can be had
+		// a replica did not load the adapter, or another edition is in force: it goes where that can be had; or all
+		// replicas failed, and others have come
+		if x.rt != x.dispatch.Runtime {
+			x.rt = x.dispatch.Runtime
+			x.decision.Renew()
+			sp = x.decision.In(x.rt)
+		}
 		next, none := x.dispatch.Route(ctx, sp, sp.Edition(x.decision.Adapter))
 		if none != nil {
 			return err
@@ -271,9 +277,15 @@ func (x *exchange) noteChoice() {
 	noteDecision(&x.receipt, &x.decision, x.rt)
 }
 
-// yields reports whether a second choice that ended in err leaves the request to the first: it refused, or no replica
-// of it can serve.
+// yields reports whether a second choice that ended in err leaves the request to the first: it refused, no replica of
+// it can serve, or the gateway knows that it cannot take the request, as the first may.
 func yields(err error) bool {
+	if bad, is := errors.AsType[*apierr.Error](err); is && bad.Cause == nil { // no engine said so
+		return slices.Contains(cannotTake, bad.Code)
+	}
 	var none *routing.NoCandidateError
 	return errors.Is(err, scheduler.ErrRefused) || errors.As(err, &none)
 }
+
+// cannotTake are the codes of what one specialist cannot take, and another may.
+var cannotTake = []apierr.Code{apierr.ContextLength, apierr.UnsupportedParameter, apierr.UnsupportedContent}

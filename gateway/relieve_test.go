@@ -12,6 +12,8 @@ import (
 	"octet/gateway/intake"
 	"octet/gateway/metrics"
 	"octet/gateway/tenant"
+	"octet/routing/fleet"
+	"octet/routing/index"
 	"octet/slo"
 )
 
@@ -20,7 +22,14 @@ func lanes(t *testing.T) (*Server, *ensemble.Runtime) {
 	t.Helper()
 	rt := &ensemble.Runtime{Intents: []string{"codegen"}}
 	all := slo.IntentKnobs("codegen", 0.3, 0.6)
-	for _, name := range []string{"a", "b", "c"} {
+	members := fleet.New()
+	for i, name := range []string{"a", "b", "c"} {
+		member, err := members.Put(fleet.Spec{Name: name + "-0", Specialist: name, URL: "http://10.1.2.3:1",
+			Role: fleet.RoleBoth, BlockSize: 16, Host: index.HostID(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rt.Replicas[member.Spec().Host] = &ensemble.Replica{Name: member.Spec().Name, Fleet: member}
 		board := slo.NewBoard(slo.Config{Correctness: slo.CorrectnessConfig{Floor: 0.9, MinSamples: 5}})
 		rt.Specialists = append(rt.Specialists,
 			&ensemble.Specialist{Name: name, Board: board, Load: slo.NewEscalation(slo.EscalationConfig{})})
@@ -50,6 +59,7 @@ func relieved(s *Server, rt *ensemble.Runtime, confidence float64, priority int,
 	x := &exchange{s: s, rt: rt,
 		request: intake.Request{Tenant: &tenant.Tenant{Specialists: allowed},
 			Body: new(intake.Body)}}
+	x.request.Parsed.Reset() // a body that all engines take
 	x.request.Intent.Priority = priority
 	x.decision.Verdict = classifier.Verdict{
 		Specialist: "a", Intent: "codegen", RoutedBy: classifier.ByClassifier, Confidence: confidence, Second: "b",
@@ -106,6 +116,10 @@ func TestLoadDivertsWhatWasUnsure(t *testing.T) {
 		"both under load":  {unsure, func(s *Server, _ *ensemble.Runtime) { step(s, "a", 1); step(s, "b", 1) }, "a"},
 		"the other's load": {unsure, func(s *Server, _ *ensemble.Runtime) { step(s, "b", 2) }, "a"},
 		"second demoted":   {unsure, func(s *Server, rt *ensemble.Runtime) { step(s, "a", 1); demoted(rt, "b") }, "a"},
+		"second asleep": {unsure, func(s *Server, rt *ensemble.Runtime) {
+			step(s, "a", 1)
+			rt.Replica("b-0").Fleet.Says(fleet.Asleep)
+		}, "a"},
 		"operator's no": {unsure, func(s *Server, _ *ensemble.Runtime) {
 			step(s, "a", 1)
 			_ = s.knobs.Set("divert_threshold.codegen", slo.Override{Value: 0})
@@ -171,6 +185,7 @@ func TestASpecialistUnderLoadGetsProbesAlone(t *testing.T) {
 	rt.Specialist("a").Fallback = ""
 	x := &exchange{s: s, rt: rt,
 		request: intake.Request{Tenant: &tenant.Tenant{}, Body: new(intake.Body)}}
+	x.request.Parsed.Reset() // a body that all engines take
 	x.decision.Verdict = classifier.Verdict{Specialist: "b", Intent: "codegen"}
 	if err := x.relieve(); err != nil || x.decision.Probe != "b" || x.decision.Shadow != "b" ||
 		x.decision.Specialist != "c" {

@@ -26,8 +26,9 @@ type Decision struct {
 	inLoop       bool   // the last message is a tool's, and the conversation stays where its loop is
 	opening      prefix // the text of a completion that is found so
 
-	specialist *ensemble.Specialist // of the verdict, looked up at the first use
-	knobs      *ensemble.Knobs      // of the verdict's intent, likewise
+	among      []*ensemble.Specialist // of the Runtime that decided: Probabilities has one of each, in this order
+	specialist *ensemble.Specialist   // of the verdict, looked up at the first use
+	knobs      *ensemble.Knobs        // of the verdict's intent, likewise
 }
 
 // In returns the specialist of the verdict; nil if no specialist has that name.
@@ -77,7 +78,7 @@ type Clock interface{ Now() time.Time }
 // Route asks the cascade, then what keeps or shares a request: conversations, probation, shadows. The text is unescaped
 // only where it is read.
 func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Request, d *Decision) error {
-	r.AsTurns = r.AsTurns[:0]
+	r.AsTurns, d.among = r.AsTurns[:0], rt.Specialists
 	model, err := declared(rt, r)
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Req
 	}
 	in := classifier.Input{Model: model, Intent: r.Intent.Intent, Adapter: r.Intent.Adapter, Turns: r.AsTurns,
 		Dry: r.Dry}
-	if r.Parsed.Images() > 0 {
+	if r.Parsed.Images() > 0 || !r.Parsed.TakenByAll() {
 		in.Able = func(name string) bool { return takes(rt, r, name) }
 	}
 	if err := c.classify(ctx, rt, r, &in, d); err != nil {
@@ -158,20 +159,32 @@ func (c *Decider) Second(rt *ensemble.Runtime, r *intake.Request, d *Decision) b
 	return d.SecondViable && c.mayTake(rt, r, d.Verdict.Second)
 }
 
-// mayTake reports whether a specialist may take a request of another's: it has no load of its own to shed.
+// mayTake reports whether a specialist may take a request of another's: it serves, and has no load of its own to shed.
 func (c *Decider) mayTake(rt *ensemble.Runtime, r *intake.Request, name string) bool {
-	return c.mayAnswer(rt, r, name) && rt.Specialist(name).Escalation() == slo.Normal
+	if !c.mayAnswer(rt, r, name) {
+		return false
+	}
+	sp := rt.Specialist(name)
+	return sp.Escalation() == slo.Normal && sp.Snapshot().Serves()
 }
 
-// mayAnswer reports whether a specialist is one of the tenant's, takes what is in the body, and is not demoted.
+// mayAnswer reports whether a specialist is one of the tenant's, takes the request, and is not demoted.
 func (c *Decider) mayAnswer(rt *ensemble.Runtime, r *intake.Request, name string) bool {
 	sp := rt.Specialist(name)
 	return r.Tenant.Permits(name) && takes(rt, r, name) &&
 		(!sp.Board.Breaker().Demoted() || sp.Board.Breaker().Standing(c.Clock.Now()) == slo.Primary)
 }
 
-// takes reports whether there is a specialist of that name, which takes what is in the body.
+// takes reports whether there is a specialist of that name that takes what is in the body, with a replica that does,
+// and whose context has room for as long an answer.
 func takes(rt *ensemble.Runtime, r *intake.Request, name string) bool {
 	sp := rt.Specialist(name)
-	return sp != nil && sp.Takes(&r.Parsed)
+	if sp == nil || !sp.Takes(&r.Parsed) {
+		return false
+	}
+	if most := sp.MaxContext(); most > 0 && r.Parsed.MaxTokens >= most {
+		return false
+	}
+	_, none := intake.Takers(rt, sp.Snapshot().Hosts, &r.Parsed)
+	return none == nil
 }

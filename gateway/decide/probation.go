@@ -14,7 +14,7 @@ import (
 
 // shareOut gives a part of what would go to a fresh specialist to its fallback, so that no intent is its alone. A
 // session stays on one side, and so does a loop of tool calls. A request that names the specialist or an adapter gets
-// it.
+// it, and so does one that the fallback cannot answer now.
 func (c *Decider) shareOut(rt *ensemble.Runtime, r *intake.Request, d *Decision) {
 	v := &d.Verdict
 	if d.inLoop || v.RoutedBy == classifier.ByModel || v.Adapter != "" ||
@@ -22,7 +22,8 @@ func (c *Decider) shareOut(rt *ensemble.Runtime, r *intake.Request, d *Decision)
 		return
 	}
 	sp := d.In(rt)
-	if sp == nil || sp.Fallback == "" || !r.Tenant.Permits(sp.Fallback) || ownShare(r) < rt.Probation.Share {
+	if sp == nil || sp.Fallback == "" || ownShare(r) < rt.Probation.Share || !c.mayAnswer(rt, r, sp.Fallback) ||
+		!rt.Specialist(sp.Fallback).Snapshot().Serves() {
 		return
 	}
 	v.Second, v.SecondViable = v.Specialist, false
@@ -46,13 +47,13 @@ func ownShare(r *intake.Request) float64 {
 }
 
 // Named returns the verdict's probabilities by the names of specialists; nil if it has none.
-func (d *Decision) Named(rt *ensemble.Runtime) map[string]float64 {
+func (d *Decision) Named() map[string]float64 {
 	if d.Probabilities == nil {
 		return nil
 	}
 	byName := make(map[string]float64, len(d.Probabilities))
 	for i, p := range d.Probabilities {
-		byName[rt.Specialists[i].Name] = p
+		byName[d.among[i].Name] = p
 	}
 	return byName
 }
