@@ -101,9 +101,9 @@ func (s *identities) keep(cfg *config.Config) {
 	}
 }
 
-// limit returns the longest context that an engine of the specialist has told, in tokens; 0 if none has. Where all are as
-// long as their engines' pools, admission judges what is longer than one, up to the context of an engine that tells none.
-// pool returns the tokens of a replica's pool, 0 if they are not known.
+// limit returns the longest context that an engine of the specialist has told, in tokens; 0 if none has. Where all are
+// as long as their engines' pools, admission judges what is longer than one, up to the context of an engine that tells
+// none. pool returns the tokens of a replica's pool, 0 if they are not known.
 func (s *identities) limit(sp *config.Specialist, pool func(replica string) int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,7 +46,8 @@ func TestARoutedRequestGoesWhereItCanBeAnswered(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%v", name, adapter, takers), func(t *testing.T) {
 					v, err := c.Classify(in)
 					checkAble(t, &plain, &v, can)
-					if lacks := adapter != "" && !slices.Contains(adapters[v.Specialist], adapter); (err != nil) != lacks {
+					lacks := adapter != "" && !slices.Contains(adapters[v.Specialist], adapter)
+					if (err != nil) != lacks {
 						t.Errorf("%s: %v", v.Specialist, err)
 					}
 				})

@@ -123,7 +123,7 @@ func completed(relay *stream.Relay) int {
 func costOf(d *dispatch.Dispatch, relay *stream.Relay) int {
 	usage := relay.Usage()
 	switch {
-	case !d.Admitted:
+	case !d.Taken:
 		return 0
 	case usage.PromptTokens > 0:
 		return usage.PromptTokens + completed(relay)

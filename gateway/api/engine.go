@@ -25,10 +25,19 @@ func NewEngine(refuse Refuse) *gin.Engine {
 	e.RedirectFixedPath = false
 	e.HandleMethodNotAllowed = true
 	e.NoRoute(func(c *gin.Context) {
-		refuse(c, apierr.New(apierr.RouteNotFound, "", "there is nothing at "+c.Request.URL.Path))
+		refuse(c, apierr.New(apierr.RouteNotFound, "", "there is nothing at "+asked(c)))
 	})
 	e.NoMethod(func(c *gin.Context) {
-		refuse(c, apierr.New(apierr.MethodNotAllowed, "", c.Request.Method+" is not possible at "+c.Request.URL.Path))
+		refuse(c, apierr.New(apierr.MethodNotAllowed, "", c.Request.Method+" is not possible at "+asked(c)))
 	})
 	return e
+}
+
+// longestPath is how much of a path is told, in bytes.
+const longestPath = 256
+
+// asked returns the path of a request as far as it is told.
+func asked(c *gin.Context) string {
+	path := c.Request.URL.Path
+	return path[:min(len(path), longestPath)]
 }

@@ -60,24 +60,33 @@ func (d *Dispatch) lostAdapter(ctx context.Context, err error) bool {
 		return false
 	}
 	t.adapter.Release()
-	t.lost = true
+	t.lost, t.chats = true, false
 	return true
 }
 
 // Misses reports whether the request may be routed anew after err: the adapter was not to be had where it was looked
-// for, or the engines that had it have failed, and the client has seen nothing. The latter is a retry as any other.
+// for, or the engines have failed, another may be found now, and the client has seen nothing. The latter is a retry as
+// any other, by the newest Runtime, which is d's from then on.
 func (d *Dispatch) Misses(err error) bool {
 	if err == nil || d.Relay.Begun() || d.carried || d.ctx.Err() != nil {
 		return false
 	}
-	return fault.LacksAdapter(err) || d.adapterFailed(err)
+	if fault.LacksAdapter(err) {
+		return true
+	}
+	if !d.allFailed(err) {
+		return false
+	}
+	d.toNewest()
+	return true
 }
 
-// adapterFailed reports whether the request was retried nowhere as no other replica had its adapter, and may be now,
-// where one can load it. The replicas that failed are left out.
-func (d *Dispatch) adapterFailed(err error) bool {
+// allFailed reports whether all replicas failed that the request was routed to, and others may be found: those that can
+// load its adapter, where no other had it, or that have come since it was routed. The ones that failed are left out.
+func (d *Dispatch) allFailed(err error) bool {
 	sp := d.Plan.Specialist
-	return d.Plan.Adapter != "" && sp != nil && sp.Keeper != nil && fault.CauseOf(err) == fault.ByReplica &&
+	return sp != nil && (d.Plan.Adapter != "" && sp.Keeper != nil || d.Shared.Newest() != d.Runtime) &&
+		fault.CauseOf(err) == fault.ByReplica &&
 		errors.Is(err, routing.ErrRetryable) && !errors.Is(err, routing.ErrNoBudget) &&
 		d.Request.Intent.Replica == "" && d.Attempts < d.Runtime.Limits.MaxAttempts && d.mayRetry()
 }

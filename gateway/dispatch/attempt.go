@@ -45,7 +45,7 @@ func (d *Dispatch) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	if err == nil || d.Relay.Begun() || d.carried {
 		return err
 	}
-	if d.Plan.Adapter != "" && fault.CauseOf(err) == fault.ByReplica {
+	if fault.CauseOf(err) == fault.ByReplica {
 		d.heirs.died.Set(host) // see Misses
 	}
 	return fault.Again(err)
@@ -136,16 +136,19 @@ func (d *Dispatch) admission(q *gate.Request, leg bool) {
 	q.Paid, q.Resume = d.Preempted > 0, d.Relay.Delivered()
 	q.Victim = d.Preempted < mostPreemptions && (leg || d.Courier == nil)
 	if q.Resume == 0 { // an answer that has begun has no other choice
-		q.OfferBack, q.Sooner, q.AtOnce = d.Choice.OfferBack, d.Choice.Sooner, d.Choice.AtOnce
-	}
-	if most := d.Runtime.Limits.MaxQueueWait; most > 0 && d.queued >= most { // it has waited as long as one may
-		q.AtOnce = true
+		q.OfferBack, q.Sooner, q.AtOnce = d.Choice.OfferBack, d.Choice.Sooner, d.Choice.AtOnce || d.waitedOut()
 	}
 	q.Held = d.known
 	q.Returns = d.away.returnsTo(d.Plan.Specialist)
 	if leg { // the prompt, and the one token that shows that it is computed
 		q.MaxNew, q.N, q.Draft, q.OfferBack = 1, 1, 0, false
 	}
+}
+
+// waitedOut reports whether the request has waited as long as it may, at replicas that had no place for it.
+func (d *Dispatch) waitedOut() bool {
+	most := d.Runtime.Limits.MaxQueueWait
+	return most > 0 && d.queued >= most && !d.Admitted
 }
 
 // demand is what the replica whose turn it is has to do, as far as the gateway knows. It includes what the replica has
@@ -171,8 +174,10 @@ func (d *Dispatch) call() error {
 		return err
 	}
 	if t.resp, err = d.ask(t.place.Context(), hop); err != nil {
+		d.Taken = d.Taken || !errors.Is(err, engine.ErrConnect) && !errors.Is(err, engine.ErrLocal) // it may have
 		return t.place.Cause(d.Relay.Late(t.hurriedBy, err))
 	}
+	d.Taken = d.Taken || t.resp.Status() == 200
 	switch {
 	case t.resp.Status() != 200:
 		return d.report().Refused(t.resp)

@@ -89,12 +89,19 @@ type Choice struct {
 	AtOnce bool // what the first choice has is not known: here it starts at once or is refused
 }
 
+// tooLate reports whether a replica that serves after so long, 0 if that is not known, is later than what the first
+// choice has.
+func (c *Choice) tooLate(after time.Duration) bool {
+	return c.AtOnce || c.Sooner > 0 && (after == 0 || after >= c.Sooner)
+}
+
 // Progress is how far a request has come.
 type Progress struct {
 	Attempts  int
 	Preempted int           // times that a place was given back
 	Continued int           // attempts to go on with a stream whose engine died
 	Admitted  bool          // it got a place, once at least
+	Taken     bool          // an engine took it up, once at least, as far as is known
 	Routed    time.Duration // in the pipeline
 	Queued    time.Duration // for places
 	TTFT      time.Duration // from the arrival; zero before the first token

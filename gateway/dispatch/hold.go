@@ -9,6 +9,7 @@ import (
 	"octet/gateway/fault"
 	"octet/gateway/place"
 	"octet/routing"
+	"octet/routing/index"
 	"octet/scheduler"
 	"octet/scheduler/hold"
 )
@@ -57,6 +58,10 @@ func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) 
 			Offered: true, Detail: "no replica serves"}
 	} else if terms.For == 0 && !terms.Wakes && !errors.Is(err, ErrBehind) {
 		return d.unlessOneCame(err)
+	}
+	if back := sp.Hold.Terms().Back; d.Choice.tooLate(back) {
+		return false, &scheduler.Refusal{Reason: scheduler.ErrNoReplica, RetryAfter: back, Wait: back,
+			Detail: "no replica serves"}
 	}
 	began := d.Timer.Now()
 	if err := d.pauseInVain(ctx); err != nil {
@@ -180,6 +185,7 @@ func unrun(ctx context.Context, err error, while string) error {
 // renew has the request go on by the newest Runtime: the replica that serves may be new in it.
 func (d *Dispatch) renew(specialist string) (again bool, err error) {
 	d.Runtime = d.Shared.Newest()
+	d.heirs.died = index.HostBitmap{} // what serves now may be one of them
 	if d.Runtime.Specialist(specialist) == nil {
 		d.held.pass.End()
 		return false, ErrGone

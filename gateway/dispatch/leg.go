@@ -86,6 +86,7 @@ func (l leg) call() error {
 	if t.resp.Status() != 200 {
 		return d.report().Refused(t.resp)
 	}
+	d.Taken = true
 	body, err := d.Relay.Collect(t.resp)
 	if err != nil {
 		return t.place.Cause(d.Relay.Late(t.hurriedBy, err))

@@ -80,6 +80,9 @@ func (t *takeover) run() error {
 	d := t.c
 	prompt := d.Plan.Prompt
 	plan, err := d.route()
+	if err != nil && d.toNewest() {
+		plan, err = d.route()
+	}
 	if err != nil {
 		return err
 	}
@@ -135,4 +138,22 @@ func (c carrier) enterInTime(ctx context.Context) error {
 	within, cancel := context.WithTimeoutCause(ctx, c.Runtime.Limits.TTFTTimeout, fault.ErrNoPlace)
 	defer cancel()
 	return c.enter(within, c.Timer.Since())
+}
+
+// toNewest has what follows go by the newest Runtime, as the request's own has no replica left that may answer: one may
+// have come since. It returns false if there is no newer one with the specialist. Generations share replicas, and use
+// slots again: one that is another replica's now has not died.
+func (d *Dispatch) toNewest() bool {
+	newest := d.Shared.Newest()
+	sp := newest.Specialist(d.Plan.Specialist.Name)
+	if newest == d.Runtime || sp == nil {
+		return false
+	}
+	for h := range d.heirs.died.All() {
+		if newest.Replicas[h] != d.Runtime.Replicas[h] {
+			d.heirs.died.Clear(h)
+		}
+	}
+	d.Runtime, d.Plan.Specialist = newest, sp
+	return true
 }

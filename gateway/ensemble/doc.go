@@ -9,5 +9,5 @@
 //
 //  1. A Runtime and its Specialists belong to one generation and do not change once they are served. Replicas are
 //     shared between generations.
-//  2. A request keeps the Runtime that admitted it to its end.
+//  2. A request keeps the Runtime that admitted it to its end, or until that has no replica left for it.
 package ensemble
