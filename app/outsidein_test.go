@@ -98,29 +98,6 @@ func TestANullMemberIsAbsent(t *testing.T) {
 	})
 }
 
-// limits.max_queue_wait is waited once, and not at each replica.
-func TestARequestWaitsOnceAtAllReplicas(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		yaml := strings.Replace(fmt.Sprintf(oneWorld, "builtin", 512), "    replicas:",
-			"    scheduler: {max_running: 1, max_waiting: 8}\n    replicas:", 1)
-		for _, name := range []string{"debug-1", "debug-2"} {
-			yaml += fmt.Sprintf("      - {name: %[1]s, url: \"http://%[1]s\", engine: vllm, blocks: 512}\n", name)
-		}
-		b := newBubble(t, awake("debug-0", "debug-1", "debug-2"))
-		b.Serve("limits: {max_queue_wait: 10s}\n" + yaml)
-		time.Sleep(3 * time.Second)
-		for range 3 {
-			go b.reply("/v1/chat/completions", chat("debug", 7000, true, "x")) // 35 s
-			time.Sleep(10 * time.Millisecond)
-		}
-		if got := b.reply("/v1/chat/completions", chat("debug", 4, false, "y")); got.status != 429 ||
-			got.took > 11*time.Second {
-			t.Errorf("status %d after %v: %s", got.status, got.took, got.text)
-		}
-		time.Sleep(time.Minute)
-	})
-}
-
 // The context of an engine whose pool holds no more than that is what it says it is, and not the default.
 func TestAContextAsLongAsItsPoolIsTaken(t *testing.T) {
 	for blocks, says := range map[int]string{4096: "65536", 64: "32768"} { // admission judges what a small pool holds

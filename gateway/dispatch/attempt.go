@@ -104,7 +104,6 @@ func (d *Dispatch) enter(ctx context.Context, began time.Duration) error {
 		return &scheduler.Refusal{Reason: scheduler.ErrDeadline, RetryAfter: after, Every: every,
 			Detail: "the deadline passed in the queue"}
 	default:
-		d.queued += in.Sub(now)
 		d.away.refused(err)
 		return cause
 	}
@@ -136,19 +135,13 @@ func (d *Dispatch) admission(q *gate.Request, leg bool) {
 	q.Paid, q.Resume = d.Preempted > 0, d.Relay.Delivered()
 	q.Victim = d.Preempted < mostPreemptions && (leg || d.Courier == nil)
 	if q.Resume == 0 { // an answer that has begun has no other choice
-		q.OfferBack, q.Sooner, q.AtOnce = d.Choice.OfferBack, d.Choice.Sooner, d.Choice.AtOnce || d.waitedOut()
+		q.OfferBack, q.Sooner, q.AtOnce = d.Choice.OfferBack, d.Choice.Sooner, d.Choice.AtOnce
 	}
 	q.Held = d.known
 	q.Returns = d.away.returnsTo(d.Plan.Specialist)
 	if leg { // the prompt, and the one token that shows that it is computed
 		q.MaxNew, q.N, q.Draft, q.OfferBack = 1, 1, 0, false
 	}
-}
-
-// waitedOut reports whether the request has waited as long as it may, at replicas that had no place for it.
-func (d *Dispatch) waitedOut() bool {
-	most := d.Runtime.Limits.MaxQueueWait
-	return most > 0 && d.queued >= most && !d.Admitted
 }
 
 // demand is what the replica whose turn it is has to do, as far as the gateway knows. It includes what the replica has

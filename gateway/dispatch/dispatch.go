@@ -72,8 +72,7 @@ type Dispatch struct {
 	heirs succession
 	held  held
 
-	carried bool          // the courier has taken it
-	queued  time.Duration // at Gates that gave no place in the end
+	carried bool // the courier has taken it
 
 	doubts    doubts
 	predicted int // tokens of the prompt that the index believes the replica to hold
