@@ -42,8 +42,8 @@ type Limits struct {
 	ConnectionsPerAddress int `yaml:"connections_per_address" default:"2000" range:"1..1000000"`
 	// TLS handshakes on their way at once, of each listener; beyond it the oldest is given up for a new one.
 	Handshakes int `yaml:"handshakes" default:"1024" range:"1..1000000"`
-	// Time in a replica's queue before 429, at each that is tried; for a stream that gave way and waits to go on, before its
-	// error event.
+	// Time in a replica's queue before 429, at each that is tried; for a stream that gave way and waits to go on,
+	// before its error event.
 	MaxQueueWait time.Duration `yaml:"max_queue_wait" default:"30s" range:"0s..1h"`
 	// Time a client may take to send a request's head, or for a TLS handshake; the connection of one that takes longer
 	// is closed, for a head with a 408.
