@@ -34,7 +34,7 @@ func (c *Cascade) able(in *Input, specialist string) bool {
 }
 
 // bestAble returns the most probable specialist that is able and the next such one, by their indices; without
-// probabilities the fallback comes first, and the others as they were declared. They are -1 where there is none.
+// probabilities the fallback comes first, and the others as they were declared. -1 is no such specialist.
 func (c *Cascade) bestAble(in *Input, probabilities []float64) (first, second int) {
 	first, second = -1, -1
 	better := func(i, than int) bool {

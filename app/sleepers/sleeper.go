@@ -68,7 +68,7 @@ func (one *sleeper) expects(replicas []Replica) bool {
 		return true
 	}
 	for _, r := range replicas {
-		if wakable(r.Member) || r.Member.Resting() || one.terms.Declared && !r.Member.Draining() ||
+		if r.Member.Wakable() || r.Member.Resting() || one.terms.Declared && !r.Member.Draining() ||
 			takes(r.Member) {
 			return true
 		}
@@ -118,7 +118,7 @@ func answers(r *fleet.Replica) bool {
 func lacking(replicas []Replica) (asleep []Replica) {
 	for _, r := range replicas {
 		role := r.Member.Spec().Role
-		if answers(r.Member) || !wakable(r.Member) || slices.ContainsFunc(replicas, func(o Replica) bool {
+		if answers(r.Member) || !r.Member.Wakable() || slices.ContainsFunc(replicas, func(o Replica) bool {
 			return o.Member.Spec().Role == role && o.Member.Available()
 		}) {
 			continue
@@ -126,9 +126,4 @@ func lacking(replicas []Replica) (asleep []Replica) {
 		asleep = append(asleep, r)
 	}
 	return asleep
-}
-
-// wakable returns true if a replica sleeps, and would take requests awake.
-func wakable(r *fleet.Replica) bool {
-	return r.Said() == fleet.Asleep && r.Healthy() && !r.Draining() && !r.Left()
 }

@@ -129,7 +129,7 @@ func (one *sleeper) way(replicas []Replica, beside bool) (func(context.Context) 
 	}
 	var sleeping []Replica
 	for _, r := range replicas {
-		if wakable(r.Member) && answers(r.Member) {
+		if r.Member.Wakable() && answers(r.Member) {
 			sleeping = append(sleeping, r)
 		}
 	}

@@ -72,9 +72,15 @@ func (s *Snapshot) Sleeps() bool {
 	hosts := s.Hosts
 	hosts.Keep(&s.decode)
 	for h := range hosts.All() {
-		if r := s.replicas[h]; r.Healthy() && !r.Draining() && !r.Left() && (r.Said() == Asleep || r.Resting()) {
+		if r := s.replicas[h]; r.Wakable() || r.Resting() && r.stays() {
 			return true
 		}
 	}
 	return false
 }
+
+// Wakable returns true if the replica sleeps, and would take requests awake.
+func (r *Replica) Wakable() bool { return r.Said() == Asleep && r.stays() }
+
+// stays returns true if the replica is healthy, and is neither drained nor found no more.
+func (r *Replica) stays() bool { return r.Healthy() && !r.Draining() && !r.Left() }
