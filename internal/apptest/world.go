@@ -92,10 +92,11 @@ func open(t testing.TB, wired bool, yaml string, engines []emulator.Config, sets
 	t.Helper()
 	w := &World{T: t, wired: wired, Engines: map[string]*Engine{}, Local: events.NewLocal(1 << 12),
 		Ended: make(chan error, 1)}
-	urls := make([]any, len(engines))
+	urls, telling := make([]any, len(engines)), 0
 	for i, c := range engines {
 		if c.Publisher == nil && !wired {
 			c.Publisher = w.Local
+			telling++
 		}
 		e := w.Start(c)
 		w.Engines[e.State().Name], urls[i] = e, e.URL
@@ -106,7 +107,15 @@ func open(t testing.TB, wired bool, yaml string, engines []emulator.Config, sets
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.serve(cfg, app.Options{})
+	if wired {
+		w.serve(cfg, app.Options{})
+		return w
+	}
+	first := newOpenings(w.Local, telling)
+	w.serve(cfg, app.Options{Events: first})
+	if !first.wait() {
+		t.Fatal("an engine's first cache event has not come")
+	}
 	return w
 }
 
@@ -171,7 +180,7 @@ func (w *World) serve(cfg *config.Config, o app.Options) {
 	if o.Log == nil {
 		o.Log = Log(w.T)
 	}
-	if !w.wired {
+	if !w.wired && o.Events == nil {
 		o.Events = w.Local
 	}
 	data, admin, err := app.Listen(cfg)
