@@ -29,6 +29,7 @@ type identities struct {
 	weights  *revisions
 	contexts sync.Map // of *atomic.Int64: tokens that a request may hold, by specialist
 	told     sync.Map // of *atomic.Uint32: what engines have told to serve beside chat completions, by origin
+	limits   sync.Map // of *atomic.Int64: tokens that engines have told to take, by origin
 
 	mu     sync.Mutex
 	known  map[origin]openai.Identity // guarded by mu
@@ -63,6 +64,7 @@ func (s *identities) note(o origin, id openai.Identity) {
 	defer s.mu.Unlock()
 	s.known[o], s.asked[o] = id, true
 	s.doorsOf(o).Store(uint32(id.Doors))
+	s.limitOf(o).Store(int64(id.Limit))
 }
 
 // away has the engine asked again when it answers: it may be another by then.
@@ -97,6 +99,7 @@ func (s *identities) keep(cfg *config.Config) {
 			delete(s.asked, o)
 			delete(s.warned, o)
 			s.told.Delete(o)
+			s.limits.Delete(o)
 		}
 	}
 }
@@ -215,6 +218,12 @@ func (s *identities) measureContexts(cfg *config.Config, replicas map[string]*re
 func (s *identities) doorsOf(o origin) *atomic.Uint32 {
 	doors, _ := s.told.LoadOrStore(o, new(atomic.Uint32))
 	return doors.(*atomic.Uint32)
+}
+
+// limitOf returns the variable that holds the context of an engine, in tokens; 0 while it has not told it.
+func (s *identities) limitOf(o origin) *atomic.Int64 {
+	limit, _ := s.limits.LoadOrStore(o, new(atomic.Int64))
+	return limit.(*atomic.Int64)
 }
 
 // contextOf returns the variable that holds the context of a specialist, in tokens.

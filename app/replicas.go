@@ -140,6 +140,7 @@ func (s *replicas) servedAs(r *replica, rep *config.Replica) *ensemble.Replica {
 		ForwardPriority: rep.ForwardPriority, BootstrapPort: rep.BootstrapPort,
 		PrefillHeader: rep.PrefillHeader, PassUnknown: passesUnknown(rep, &kind), Opaque: opaque(rep.Name),
 		Doors: s.identities.doors(rep, &kind), Weights: s.identities.weights.of(r.key.origin()),
+		Context:       s.identities.limitOf(r.key.origin()),
 		Contradiction: func() string { return s.identities.contradiction(r.key) },
 		Tokens:        func() ensemble.TokenCheck { return ensemble.TokenCheck(s.checks.Of(rep.Name)) },
 	}

@@ -79,6 +79,9 @@ func (d *Dispatch) attempt(ctx context.Context, began time.Duration) (err error)
 // enter asks the replica's Gate, from began on since the arrival. A request of higher priority may take the place back
 // until the first token.
 func (d *Dispatch) enter(ctx context.Context, began time.Duration) error {
+	if err := d.short(); err != nil {
+		return err
+	}
 	began, err := d.holdAdapter(ctx, began)
 	if err != nil {
 		return err
@@ -112,6 +115,20 @@ func (d *Dispatch) enter(ctx context.Context, began time.Duration) error {
 	}
 	d.admitted(in)
 	return nil
+}
+
+// short returns place.ErrShort if the request is longer than the context of the replica whose turn it is, as far as its
+// tokens are counted, and another replica may take it.
+func (d *Dispatch) short() error {
+	most := d.turn.rep.MaxContext()
+	if most == 0 || !d.Plan.Prompt.Exact || d.Request.Intent.Replica != "" {
+		return nil
+	}
+	answer := max(d.Request.Parsed.MaxTokens, d.Relay.Delivered()+1)
+	if d.Plan.Prompt.LongestPrompt()+answer <= most || !d.turn.rep.Shorter(d.Runtime) {
+		return nil
+	}
+	return place.ErrShort
 }
 
 // admitted notes a place that was given at a time.

@@ -28,7 +28,8 @@ type retry struct {
 
 // learn notes what a turn that ends with err means for attempts to come, before it gives back what it holds.
 func (r *retry) learn(err error, t *turn, now func() time.Time) {
-	r.free = r.free || errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) // nothing was sent
+	r.free = r.free || errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) || // nothing was sent
+		errors.Is(err, fault.ErrShorter) // nothing was computed
 	r.struck, r.first, r.busy = false, false, errors.Is(err, fault.ErrEngineBusy)
 	switch {
 	case err == nil:

@@ -132,6 +132,7 @@ func (d *Dispatch) report() fault.Report {
 	r := fault.Report{Request: d.Request, Specialist: d.Plan.Specialist.Name}
 	if d.turn.rep != nil {
 		r.Gate = d.turn.rep.Gate
+		r.Shorter = d.Request.Intent.Replica == "" && d.turn.rep.Shorter(d.Runtime)
 	}
 	return r
 }

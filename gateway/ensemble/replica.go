@@ -48,6 +48,7 @@ type Replica struct {
 	Doors         *atomic.Uint32 // an engine.Doors: what its engine serves beside chat completions; nil for none
 	Usage         atomic.Uint32  // whether its engine tells the usage of streams when asked: see the constants
 	Reasoning     atomic.Uint32  // whether its engine continues from an answer's reasoning: see the constants
+	Context       *atomic.Int64  // tokens of prompt and answer, as its engine tells; 0 or nil if they are not known
 	MaxWaiting    int            // requests in the Gate's queue
 	Shadows       atomic.Int32   // shadow requests that it answers now
 	// which revision of its weights its engine tells; nil if engines are not asked, holds nil while it has not told
@@ -87,6 +88,28 @@ func (r *Replica) Revision() string {
 		return *told
 	}
 	return ""
+}
+
+// MaxContext returns how many tokens of prompt and answer its engine takes; 0 if that is not known.
+func (r *Replica) MaxContext() int {
+	if r.Context == nil {
+		return 0
+	}
+	return int(r.Context.Load())
+}
+
+// Shorter returns true if another replica of its specialist takes more tokens, or may.
+func (r *Replica) Shorter(rt *Runtime) bool {
+	own, specialist := r.MaxContext(), r.Fleet.Spec().Specialist
+	for _, other := range &rt.Replicas {
+		if other == nil || other.Fleet.Spec().Specialist != specialist {
+			continue
+		}
+		if most := other.MaxContext(); most != own && (most == 0 || most > own) {
+			return true
+		}
+	}
+	return false
 }
 
 // Reasons reports whether the replica's engine is taken to show its model the reasoning of an answer that it continues.

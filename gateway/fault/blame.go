@@ -51,6 +51,7 @@ var causes = [...]struct {
 	{routing.ErrNoBudget, ByGateway},
 	{scheduler.ErrRefused, ByGateway},
 	{routing.ErrNotTried, ByGateway},
+	{place.ErrShort, ByGateway},
 	{fleet.ErrBreakerOpen, ByGateway},
 	{engine.ErrLocal, ByGateway},
 
@@ -96,13 +97,15 @@ func Retryable(err error) bool {
 		errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) || errors.Is(err, engine.ErrReset) ||
 		errors.Is(err, engine.ErrProtocol) ||
 		errors.Is(err, ErrEngineFailed) || errors.Is(err, ErrEngineBusy) || errors.Is(err, ErrHandover) ||
+		errors.Is(err, ErrShorter) ||
 		LacksAdapter(err)
 }
 
 // Again says what an executor may make of a failed attempt that the client has seen nothing of.
 func Again(err error) error {
 	switch {
-	case errors.Is(err, fleet.ErrBreakerOpen), errors.Is(err, place.ErrAsleep):
+	case errors.Is(err, fleet.ErrBreakerOpen), errors.Is(err, place.ErrAsleep),
+		errors.Is(err, place.ErrShort):
 		return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
 	case err == nil || !Retryable(err):
 		return err

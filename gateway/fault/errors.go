@@ -24,7 +24,9 @@ var (
 
 // What an attempt may end in, besides the errors of package engine.
 var (
-	ErrMistaken     = errors.New("the engine refused what the client sent")
+	ErrMistaken = errors.New("the engine refused what the client sent")
+	// ErrShorter is beside ErrMistaken where another replica takes more tokens, or may.
+	ErrShorter      = errors.New("the engine's context is shorter than the request")
 	ErrEngineBusy   = errors.New("the engine is overloaded")
 	ErrEngineFailed = errors.New("the engine reported a failure of its own")
 	ErrAbandoned    = errors.New("abandoned")

@@ -38,6 +38,7 @@ type Report struct {
 	Request    *intake.Request
 	Specialist string     // that was asked
 	Gate       *gate.Gate // of the replica; nil if there is none
+	Shorter    bool       // another replica takes longer requests than this one, or may
 }
 
 // Refused is the error of an engine's answer other than 200.
@@ -71,7 +72,11 @@ func (r Report) refusedBy(said refusal) error {
 
 // tooLong is the error of a request that an engine finds longer than its context.
 func (r Report) tooLong() *apierr.Error {
-	return &apierr.Error{Code: apierr.ContextLength, Param: r.Request.PromptMember(), Cause: ErrMistaken,
+	cause := ErrMistaken
+	if r.Shorter {
+		cause = fmt.Errorf("%w: %w", ErrMistaken, ErrShorter)
+	}
+	return &apierr.Error{Code: apierr.ContextLength, Param: r.Request.PromptMember(), Cause: cause,
 		Message: "prompt and answer together are longer than the context of " + r.Specialist}
 }
 

@@ -13,6 +13,9 @@ var ErrPreempted = errors.New("preempted by a request of higher priority")
 // ErrAsleep is a replica that is put to sleep as a request comes.
 var ErrAsleep = errors.New("the replica is put to sleep")
 
+// ErrShort is a replica whose engine does not take as many tokens as a request has, where another replica does.
+var ErrShort = errors.New("the replica's context is shorter than the request")
+
 // Context is that of what is done with one place. Each place makes its own: a deadline, a hang-up or a preemption may
 // still be about to end it when the place is given back.
 type Context struct{ lifetime.Context }
