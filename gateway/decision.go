@@ -64,7 +64,7 @@ func forbidden(specialist string) *apierr.Error {
 	return apierr.New(apierr.PermissionDenied, "model", fmt.Sprintf("this key may not use %q", specialist))
 }
 
-// relieve changes the decision by what is in force, and counts the request for the specialist that is to answer it.
+// relieve changes the decision by what is in force.
 func (x *exchange) relieve() error {
 	r, d, decider := &x.request, &x.decision, &x.s.decider
 	if err := decider.Relieve(x.rt, r, d); err != nil {
@@ -72,9 +72,6 @@ func (x *exchange) relieve() error {
 	}
 	if d.Specialist != x.receipt.Decision().Specialist || d.Demoted != "" {
 		noteDecision(&x.receipt, d, x.rt)
-	}
-	if sp := d.In(x.rt); !r.Dry && sp.Metrics != nil {
-		sp.Metrics.Offer(r.Intent.Priority)
 	}
 	return decider.Floor(x.rt, r, d)
 }

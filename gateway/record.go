@@ -22,6 +22,9 @@ func (x *exchange) record() {
 	if sp != nil {
 		counts = sp.Metrics
 	}
+	if counts != nil && !x.dispatch.Admitted {
+		counts.Offer(x.request.Intent.Priority)
+	}
 	x.endTrace(total)
 	ending := measured(result, total)
 	x.s.metrics.Ended(counts, x.request.Intent.Intent, ending)

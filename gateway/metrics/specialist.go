@@ -58,11 +58,14 @@ func (h *histogram) upTo() (all uint64, upTo map[float64]uint64) {
 	return all + h.counts[len(latency)], upTo
 }
 
-// Offer counts a request of that priority that the specialist is to answer.
+// Offer counts a request of that priority that the specialist was to answer, and that ended without a place.
 func (m *Specialist) Offer(priority int) { m.offered[bandOf(priority)].Add(1) }
 
-// Admit counts the first place that a request of that priority gets.
-func (m *Specialist) Admit(priority int) { m.admitted[bandOf(priority)].Add(1) }
+// Admit counts a request of that priority by the first place that it gets.
+func (m *Specialist) Admit(priority int) {
+	m.offered[bandOf(priority)].Add(1) // first: what is admitted is never more than what is offered
+	m.admitted[bandOf(priority)].Add(1)
+}
 
 // Verdict counts a verdict on an answer of the specialist.
 func (m *Specialist) Verdict(pass bool) {
