@@ -39,17 +39,24 @@ func NewConversations(keep int) *Conversations {
 // Resize changes how many are remembered.
 func (c *Conversations) Resize(keep int) { c.last.Resize(max(keep, 1)) }
 
-// stay keeps a conversation with its specialist, unless it is better off elsewhere. What was declared is not looked at.
-func (c *Conversations) stay(rt *ensemble.Runtime, r *intake.Request, d *Decision) {
+// stay keeps a conversation with its specialist, unless it is better off elsewhere. What was declared stays, and its
+// text is not read, unless its specialist is shared: it is on probation.
+func (c *Conversations) stay(rt *ensemble.Runtime, r *intake.Request, d *Decision, shared bool) {
 	rules := &rt.Stickiness
 	if rules.Conversations == 0 {
 		return
 	}
 	declared := d.RoutedBy == classifier.ByModel || d.RoutedBy == classifier.ByIntent
 	if declared && r.Intent.Session == "" {
-		return // its text is not read
+		if !shared {
+			return
+		}
+		if len(r.Turns) == 0 {
+			r.Turns = r.Parsed.Turns(r.Turns)
+		}
 	}
-	at, found := c.find(r, d, declared)
+	at, found := c.find(r, d, declared && r.Intent.Session != "")
+	d.before = at.specialist
 	if declared || !found || !r.Tenant.Permits(at.specialist) {
 		return
 	}
@@ -80,8 +87,6 @@ func (c *Conversations) find(r *intake.Request, d *Decision, declared bool) (sea
 		return c.recall(r, d.conversation)
 	}
 	switch {
-	case declared:
-		return seat{}, false
 	case r.Kind == wire.Completion:
 		return c.findText(r, d, fold(tenant, 3))
 	}

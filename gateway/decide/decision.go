@@ -25,6 +25,7 @@ type Decision struct {
 	loop         uint64 // the same of a loop of tool calls within a session
 	inLoop       bool   // the last message is a tool's, and the conversation stays where its loop is
 	opening      prefix // the text of a completion that is found so
+	before       string // the specialist that answered the conversation last; "" if that is not known
 
 	among      []*ensemble.Specialist // of the Runtime that decided: Probabilities has one of each, in this order
 	specialist *ensemble.Specialist   // of the verdict, looked up at the first use
@@ -104,7 +105,7 @@ func (c *Decider) Route(ctx context.Context, rt *ensemble.Runtime, r *intake.Req
 	if err := holds(rt, r, d); err != nil {
 		return err
 	}
-	c.Conversations.stay(rt, r, d)
+	c.Conversations.stay(rt, r, d, c.shares(d))
 	c.shareOut(rt, r, d)
 	d.inForce(rt)
 	d.Shadow, d.ShadowCause = c.shadowOf(rt, d)

@@ -12,17 +12,21 @@ import (
 	"octet/slo"
 )
 
+// shares reports whether the specialist of the verdict is on probation, and has not been named.
+func (c *Decider) shares(d *Decision) bool {
+	return d.RoutedBy != classifier.ByModel && c.Probation.Fresh(slo.Entrant{Specialist: d.Specialist})
+}
+
 // shareOut gives a part of what would go to a fresh specialist to its fallback, so that no intent is its alone. A
-// session stays on one side, and so does a loop of tool calls. A request that names the specialist or an adapter gets
-// it, and so does one that the fallback cannot answer now.
+// conversation stays on one side, and so does a loop of tool calls. A request that names the specialist or an adapter
+// gets it, and so does one that the fallback cannot answer now.
 func (c *Decider) shareOut(rt *ensemble.Runtime, r *intake.Request, d *Decision) {
 	v := &d.Verdict
-	if d.inLoop || v.RoutedBy == classifier.ByModel || v.Adapter != "" ||
-		!c.Probation.Fresh(slo.Entrant{Specialist: v.Specialist}) {
+	if d.inLoop || v.Adapter != "" || !c.shares(d) {
 		return
 	}
 	sp := d.In(rt)
-	if sp == nil || sp.Fallback == "" || ownShare(r) < rt.Probation.Share || !c.mayAnswer(rt, r, sp.Fallback) ||
+	if sp == nil || sp.Fallback == "" || d.keeps(r, sp, rt.Probation.Share) || !c.mayAnswer(rt, r, sp.Fallback) ||
 		!rt.Specialist(sp.Fallback).Snapshot().Serves() {
 		return
 	}
@@ -35,6 +39,20 @@ func (c *Decider) shareOut(rt *ensemble.Runtime, r *intake.Request, d *Decision)
 func (c *Decider) NoteProbation(d *Decision) {
 	d.OnProbation = c.Probation != nil &&
 		c.Probation.Fresh(slo.Entrant{Specialist: d.Specialist, Adapter: d.Adapter})
+}
+
+// keeps reports whether a fresh specialist with such a share answers a request itself. A conversation that is known by
+// its messages, and not by a session, goes on where it was answered last.
+func (d *Decision) keeps(r *intake.Request, fresh *ensemble.Specialist, share float64) bool {
+	if r.Intent.Session == "" {
+		switch d.before {
+		case fresh.Name:
+			return true
+		case fresh.Fallback:
+			return false
+		}
+	}
+	return ownShare(r) < share
 }
 
 // ownShare spreads requests evenly over [0,1): those of a session are at one place.
