@@ -16,5 +16,6 @@
 //     between finds the replica at rest, and is held or goes elsewhere.
 //  4. Replicas that compute prompts for others are put to sleep after those that answer, and woken, one of each role,
 //     once one of those serves.
-//  5. Only requests of clients wake: shadows, probes and decisions without a request do not enter the Queue.
+//  5. Requests of clients wake, and of their copies only those that a demoted specialist is owed: it could not recover
+//     else. They do not enter the Queue, and neither do shadows and decisions without a request.
 package sleepers

@@ -70,6 +70,9 @@ func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*ensemble.Replica, 
 	}
 	if err != nil {
 		p.Release(false)
+		if sh.probe && sh.sp.Hold != nil && !sh.sp.Snapshot().Serves() {
+			sh.sp.Hold.Want() // for the next copy that it is owed
+		}
 		return nil, fmt.Errorf("%w: %w", errNoPlace, err)
 	}
 	for _, at := range found.Steps[len(found.Steps)-1].Ranked {

@@ -20,8 +20,8 @@ type Config struct {
 	Now        func() time.Time        // required
 	// Terms are asked with each request that enters, and with each refusal.
 	Terms func() Terms
-	// Entered is called, without a lock, after each request that came, whether it waits or is refused: a replica is
-	// wanted.
+	// Entered is called, without a lock, after each request that came, whether it waits or is refused, and by Want: a
+	// replica is wanted.
 	Entered func()
 }
 
@@ -96,10 +96,15 @@ func (q *Queue) Enter(r Request) (*Waiter, error) {
 	terms := q.Terms()
 	now := q.now()
 	w, err := q.enter(&r, terms, now)
+	q.Want()
+	return w, err
+}
+
+// Want has a replica woken for what does not wait for it.
+func (q *Queue) Want() {
 	if q.entered != nil {
 		q.entered()
 	}
-	return w, err
 }
 
 // Terms returns what requests are held on now.
