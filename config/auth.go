@@ -77,7 +77,8 @@ type Tenant struct {
 	Keys []TenantKey `yaml:"keys"`
 	// The highest X-Priority this tenant may ask for. The default is no ceiling.
 	PriorityMax int `yaml:"priority_max" default:"100" range:"-100..100"`
-	// A higher X-Priority is lowered to the ceiling (clamp) or answered 403 priority_not_allowed (refuse).
+	// A higher X-Priority is lowered to the ceiling (clamp) or answered 403 priority_not_allowed (refuse). A request
+	// without X-Priority and service_tier has 0, or the ceiling where that is lower.
 	PriorityPolicy string `yaml:"priority_policy" default:"clamp" enum:"clamp refuse"`
 	// Its share of a busy replica among the requests that wait at one priority: prompt tokens that no cache saves, over
 	// the weight, are even between tenants.

@@ -33,8 +33,8 @@ type Intent struct {
 func readIntent(h *headers, t *tenant.Tenant, intents []string, arrival time.Time) (in Intent, err *apierr.Error) {
 	in.Explain = h.explains()
 	if !h.asks {
-		in.Priority, err = t.Clamp(0)
-		return in, err
+		in.Priority = min(0, t.PriorityMax)
+		return in, nil
 	}
 	if in.Intent, err = headerToken(h.intent, "X-Intent"); err != nil {
 		return in, err
@@ -104,19 +104,20 @@ const (
 	PriorityMost  = 100
 )
 
-// readPriority returns the priority that is asked for, and as the tenant may have it.
+// readPriority returns the priority that is asked for, and as the tenant may have it. One that is not asked for is 0, or
+// as high as the tenant may have it: it is never refused.
 func readPriority(values []string, t *tenant.Tenant) (asked, clamped int, err *apierr.Error) {
 	v, err := headerToken(values, "X-Priority")
 	if err != nil {
 		return 0, 0, err
 	}
-	if v != "" {
-		n, bad := strconv.Atoi(v)
-		if bad != nil || n < PriorityLeast || n > PriorityMost {
-			return 0, 0, apierr.New(apierr.InvalidValue, "X-Priority",
-				"the priority must be an integer from -100 to 100")
-		}
-		asked = n
+	if v == "" {
+		return 0, min(0, t.PriorityMax), nil
+	}
+	asked, bad := strconv.Atoi(v)
+	if bad != nil || asked < PriorityLeast || asked > PriorityMost {
+		return 0, 0, apierr.New(apierr.InvalidValue, "X-Priority",
+			"the priority must be an integer from -100 to 100")
 	}
 	clamped, err = t.Clamp(asked)
 	return asked, clamped, err

@@ -92,3 +92,37 @@ func TestAServiceTierIsAPriority(t *testing.T) {
 		}
 	}
 }
+
+// A key whose ceiling is below 0 can ask: what asks for no priority has the ceiling, and a tier below it is had.
+func TestNoPriorityIsNeverRefused(t *testing.T) {
+	for _, refuse := range []bool{false, true} {
+		for _, c := range []struct {
+			header, tier string
+			want         int
+			refused      bool
+		}{
+			{"", "", -5, false}, {"", "auto", -5, false}, {"", "flex", -10, false}, {"", "priority", -5, true},
+			{"-7", "", -7, false}, {"-7", "priority", -7, false}, {"0", "", -5, true}, {"0", "flex", -5, true},
+		} {
+			header := http.Header{}
+			if c.header != "" {
+				header.Set("X-Priority", c.header)
+			}
+			r := httptest.NewRequest("POST", "/", nil)
+			r.Header = header
+			q := &Request{Tenant: &tenant.Tenant{Name: "acme", PriorityMax: -5, RefusePriority: refuse},
+				Body:   &Body{Bytes: []byte(plainChat + `,"service_tier":"` + c.tier + `"}`)},
+				limits: &ensemble.Limits{}, memory: new(Memory)}
+			q.headers.readAll(conn.Of(httptest.NewRecorder(), r), r)
+			var bad *apierr.Error
+			if q.Intent, bad = readIntent(&q.headers, q.Tenant, nil, time.Unix(1_800_000_000, 0)); bad == nil {
+				if err := q.read(wire.Chat); err != nil {
+					bad = err.(*apierr.Error) //nolint:forcetypeassert,errorlint // a test's
+				}
+			}
+			if refused := bad != nil; refused != (c.refused && refuse) || !refused && q.Intent.Priority != c.want {
+				t.Errorf("%+v, refused %t: %v, %d", c, refuse, bad, q.Intent.Priority)
+			}
+		}
+	}
+}
