@@ -86,8 +86,7 @@ func (c *Conversations) find(r *intake.Request, d *Decision, declared bool) (sea
 		}
 		return c.recall(r, d.conversation)
 	}
-	switch {
-	case r.Kind == wire.Completion:
+	if r.Kind == wire.Completion {
 		return c.findText(r, d, fold(tenant, 3))
 	}
 	return c.findMessages(r, &d.conversation, fold(tenant, 2))

@@ -117,7 +117,7 @@ func TestNoPriorityIsNeverRefused(t *testing.T) {
 			var bad *apierr.Error
 			if q.Intent, bad = readIntent(&q.headers, q.Tenant, nil, time.Unix(1_800_000_000, 0)); bad == nil {
 				if err := q.read(wire.Chat); err != nil {
-					bad = err.(*apierr.Error) //nolint:forcetypeassert,errorlint // a test's
+					bad = err.(*apierr.Error) //nolint:forcetypeassert // all of them are
 				}
 			}
 			if refused := bad != nil; refused != (c.refused && refuse) || !refused && q.Intent.Priority != c.want {
