@@ -104,8 +104,8 @@ const (
 	PriorityMost  = 100
 )
 
-// readPriority returns the priority that is asked for, and as the tenant may have it. Where none is asked for it is 0, or
-// the tenant's ceiling if that is lower: that is never refused.
+// readPriority returns the priority that is asked for, and as the tenant may have it. Where none is asked for it is 0,
+// or the tenant's ceiling if that is lower: that is never refused.
 func readPriority(values []string, t *tenant.Tenant) (asked, clamped int, err *apierr.Error) {
 	v, err := headerToken(values, "X-Priority")
 	if err != nil {

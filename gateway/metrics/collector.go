@@ -31,8 +31,8 @@ func newCollector() *collector {
 	}
 	return &collector{
 		offered: desc("octet_specialist_offered_total",
-			"Requests that got a place at a replica of a specialist, or ended there without one, by priority: below, at "+
-				"or above 0. What a second choice answers is of that one.", "band"),
+			"Requests that got a place at a replica of a specialist, or ended there without one, by priority: below, "+
+				"at or above 0. What a second choice answers is of that one.", "band"),
 		admitted: desc("octet_specialist_admitted_total",
 			"Of these, those that got a place at a replica; far below offered is a specialist, or a priority, that "+
 				"starves.", "band"),
