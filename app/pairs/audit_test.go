@@ -227,7 +227,8 @@ func cost(r *receipt.Receipt) int {
 	admitted := false
 	for _, at := range r.Attempts {
 		switch at.Outcome {
-		case "queue_full", "kv_exhausted", "deadline_unachievable", "breaker_open":
+		case "queue_full", "kv_exhausted", "deadline_unachievable", "breaker_open", "not_tried",
+			"context_length_exceeded":
 		default:
 			admitted = true
 		}

@@ -57,6 +57,7 @@ func (c *cell) mayEndAt(q *question) {
 	for feature, code := range map[string]string{
 		"takeover": "upstream_reset", "retry": "upstream_reset", "failed takeover": "breaker_open",
 		"drain": "no_healthy_replica", "withdrawal": "no_healthy_replica", "stand-in": "breaker_open",
+		"uneven": "context_length_exceeded",
 	} {
 		q.mayIf(c.has(feature), code)
 	}

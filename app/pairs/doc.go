@@ -26,6 +26,7 @@
 // included; tools, results, images and headers that are named reach each engine that is asked, copies included.
 // Under "rollout" an answer of two weights counts for none. Under "adapter on demand" and "adapter rotation" engines
 // begin without adapters: the gateway loads what is asked for, and each answer is by the adapter that it asks for.
+// Under "uneven" no replica is asked what is longer than its context, unless the request names it.
 // Under "several" both answers to a prompt are whole, and no copy is made of them. Under "hang up" clients leave in the
 // midst of a stream, pay for what they were sent, and come again with the same body and key.
 package pairs

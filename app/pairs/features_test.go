@@ -14,6 +14,7 @@ type feature struct {
 	lead    string            // the specialist that is asked; "" leaves it
 	doors   []string          // that engines serve
 	bare    bool              // engines begin without adapters
+	short   int               // tokens that the first replicas of alpha and beta take; 0 is as many as the others
 	extra   string            // a specialist that its cells have beside the others; "" if there is none
 	may     []string          // codes in which questions may end because of it
 	shape   func(*cell, *question)
@@ -62,5 +63,5 @@ func (c *cell) answering() []string {
 // all are the features of the table.
 func all() []*feature {
 	return slices.Concat(tenantFeatures, standInFeatures, routeFeatures, lifeFeatures, directFeatures, doorFeatures,
-		shadowFeatures, fleetFeatures, weightFeatures, adapterFeatures, completionFeatures)
+		shadowFeatures, fleetFeatures, weightFeatures, adapterFeatures, completionFeatures, unevenFeatures)
 }

@@ -94,7 +94,13 @@ func engines(features []*feature) (all []emulator.Config) {
 	}
 	for _, specialist := range present {
 		for _, name := range specialists[specialist] {
-			all = append(all, engineOf(name, specialist, doors, loadedOf(features)))
+			e := engineOf(name, specialist, doors, loadedOf(features))
+			for _, f := range features {
+				if isShort(name) && f.short > 0 {
+					e.MaxModelLen = f.short
+				}
+			}
+			all = append(all, e)
 		}
 	}
 	return all

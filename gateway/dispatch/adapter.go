@@ -81,12 +81,13 @@ func (d *Dispatch) Misses(err error) bool {
 	return true
 }
 
-// allFailed reports whether all replicas failed that the request was routed to, and others may be found: those that can
-// load its adapter, where no other had it, or that have come since it was routed. The ones that failed are left out.
+// allFailed reports whether all replicas that the request was routed to failed, or were too short for it, and others may
+// be found: those that can load its adapter, where no other had it, or that have come since it was routed. The former
+// are left out.
 func (d *Dispatch) allFailed(err error) bool {
 	sp := d.Plan.Specialist
 	return sp != nil && (d.Plan.Adapter != "" && sp.Keeper != nil || d.Shared.Newest() != d.Runtime) &&
-		fault.CauseOf(err) == fault.ByReplica &&
-		errors.Is(err, routing.ErrRetryable) && !errors.Is(err, routing.ErrNoBudget) &&
+		(fault.CauseOf(err) == fault.ByReplica && errors.Is(err, routing.ErrRetryable) || fault.TooShort(err)) &&
+		!errors.Is(err, routing.ErrNoBudget) &&
 		d.Request.Intent.Replica == "" && d.Attempts < d.Runtime.Limits.MaxAttempts && d.mayRetry()
 }

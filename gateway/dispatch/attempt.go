@@ -45,7 +45,7 @@ func (d *Dispatch) Dispatch(ctx context.Context, s routing.Step, host index.Host
 	if err == nil || d.Relay.Begun() || d.carried {
 		return err
 	}
-	if fault.CauseOf(err) == fault.ByReplica {
+	if fault.CauseOf(err) == fault.ByReplica || fault.TooShort(err) {
 		d.heirs.died.Set(host) // see Misses
 	}
 	return fault.Again(err)

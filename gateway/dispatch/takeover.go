@@ -12,9 +12,9 @@ import (
 	"octet/routing/index"
 )
 
-// succession is what is known of the engines that died under a stream.
+// succession is what is known of the engines that died under a request, and of those whose context is too short for it.
 type succession struct {
-	died   index.HostBitmap // their replicas
+	died   index.HostBitmap // the replicas of both
 	failed string           // why the stream found no other: elsewhere | budget; "" while it has not failed
 }
 

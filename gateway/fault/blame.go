@@ -101,6 +101,9 @@ func Retryable(err error) bool {
 		LacksAdapter(err)
 }
 
+// TooShort reports whether a replica takes fewer tokens than the request has, where another takes more, or may.
+func TooShort(err error) bool { return errors.Is(err, place.ErrShort) || errors.Is(err, ErrShorter) }
+
 // Again says what an executor may make of a failed attempt that the client has seen nothing of.
 func Again(err error) error {
 	switch {
@@ -118,7 +121,8 @@ func Outcome(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "client_gone"
-	case errors.Is(err, routing.ErrNotTried) && !errors.Is(err, fleet.ErrBreakerOpen):
+	case errors.Is(err, routing.ErrNotTried) && !errors.Is(err, fleet.ErrBreakerOpen),
+		errors.Is(err, place.ErrAsleep), errors.Is(err, place.ErrShort):
 		return "not_tried"
 	case errors.Is(err, stream.ErrSlowClient):
 		return "client_slow"
