@@ -144,12 +144,17 @@ func (x *exchange) gone() error {
 }
 
 // chargeHeld asks the tenant's rate and budget for a request before that is held, by the length of its text: its prompt
-// is counted where it is routed. It is asked once, and what is not used is given back at the end.
+// is counted where it is routed, and asked for then beyond that. What is not used is given back at the end.
 func (x *exchange) chargeHeld(err error) error {
-	if !x.dispatch.MayBeHeld(err) || !x.request.Tenant.Metered() {
+	h := &x.holding
+	if h.charged > 0 || !x.dispatch.MayBeHeld(err) || !x.request.Tenant.Metered() {
 		return nil
 	}
-	return x.holding.charge(&x.request, max(len(x.request.Render(nil))/bytesPerToken, 1), x.Now)
+	if err := h.charge(&x.request, max(len(x.request.Render(nil))/bytesPerToken, 1), x.Now); err != nil {
+		return err
+	}
+	h.guessed = h.charged > 0
+	return nil
 }
 
 // bytesPerToken is about what tokenizers come to.

@@ -15,6 +15,7 @@ import (
 type holding struct {
 	seated  bool   // it has a seat, and counts among its tenant's requests
 	charged int    // tokens that its tenant's rate and budget were asked for
+	guessed bool   // by the length of the text: the prompt was not counted then
 	claimed func() // gives its Idempotency-Key back; nil if there is none
 	cancel  func() // ends the context that ends at its deadline; nil if there is none
 }
@@ -49,9 +50,14 @@ func (h *holding) deadline(ctx context.Context, r *intake.Request) context.Conte
 	return ctx
 }
 
-// charge asks the tenant's rate and budget for the prompt's tokens, once.
+// charge asks the tenant's rate and budget for the prompt's tokens, once; and where that was guessed, for what the
+// prompt has beyond.
 func (h *holding) charge(r *intake.Request, tokens int, now func() time.Time) error {
-	if h.charged > 0 || r.Dry || !r.Tenant.Metered() {
+	if h.charged > 0 && !h.guessed || r.Dry || !r.Tenant.Metered() {
+		return nil
+	}
+	if tokens -= h.charged; tokens <= 0 {
+		h.guessed = false
 		return nil
 	}
 	at := now()
@@ -62,7 +68,7 @@ func (h *holding) charge(r *intake.Request, tokens int, now func() time.Time) er
 		r.Tenant.Settle(at, tokens, 0)
 		return err
 	}
-	h.charged = tokens
+	h.charged, h.guessed = h.charged+tokens, false
 	return nil
 }
 
