@@ -37,7 +37,7 @@ func TestAGatewayTellsEveryMetricThatIsLookedAt(t *testing.T) {
 	}
 	w.Post("/v1/chat/completions", `{"model":"debug","max_tokens":6,"messages":[{"role":"user","content":"x"}]}`)
 	told := map[string]string{}
-	for line := range strings.Lines(scraped(t, w) + foundFault(t)) {
+	for line := range strings.Lines(scraped(t, w) + foundFault(t) + asleep(t)) {
 		name, _, _ := strings.Cut(strings.Fields(line)[0], "{")
 		told[name] += line
 	}
@@ -72,10 +72,25 @@ func foundFault(t *testing.T) (lines string) {
 fleet: {probe_interval: 20ms}
 specialists: [{name: debug, block_size: 32, replicas: [{url: "%s", engine: vllm, blocks: 512}]}]`, smallEngines()[:1],
 		"fleet.examine=true")
-	eventually(t, "the block size is found", func() bool {
+	return w.toldOf(t, "octet_doctor_findings{")
+}
+
+// asleep returns the metrics of a gateway one of whose engines sleeps.
+func asleep(t *testing.T) (lines string) {
+	engines := smallEngines()[:1]
+	engines[0].Asleep = true
+	w := newWorld(t, `
+fleet: {probe_interval: 20ms}
+specialists: [{name: debug, sleep: {hold: 1s}, replicas: [{url: "%s", engine: vllm, blocks: 512}]}]`, engines)
+	return w.toldOf(t, "octet_replica_out{")
+}
+
+// toldOf waits for metrics that begin so.
+func (w *world) toldOf(t *testing.T, prefix string) (lines string) {
+	eventually(t, prefix+" is told", func() bool {
 		lines = ""
 		for line := range strings.Lines(scraped(t, w)) {
-			if strings.HasPrefix(line, "octet_doctor_findings{") {
+			if strings.HasPrefix(line, prefix) {
 				lines += line
 			}
 		}
