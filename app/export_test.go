@@ -52,6 +52,9 @@ func (a *App) Warn(replica string) bool {
 	return a.identities.warn(a.replicas.present()[replica].key.origin())
 }
 
+// PeersKey returns the name of a replica at all gateways.
+func (a *App) PeersKey(replica string) uint64 { return a.replicas.present()[replica].peersKey() }
+
 // Discovery returns what knows of replicas that no configuration lists.
 func (a *App) Discovery() api.Finder { return registry{a} }
 

@@ -65,13 +65,13 @@ func (a *App) sharesOf(r *replica) gate.Shares {
 	return a.group.Shares(r.peersKey())
 }
 
-// peersKey names the replica at all gateways.
+// peersKey names the replica at all gateways, however they spell its URL.
 func (r *replica) peersKey() uint64 {
 	rank := ""
 	if n, ranked := r.key.rank.Number(); ranked {
 		rank = fmt.Sprint(n)
 	}
-	return peers.Key(r.key.url, r.key.model, rank)
+	return peers.Key(config.SameURL(r.key.url), r.key.model, rank)
 }
 
 func (a *App) linkOf(c *config.Gateways) (peers.Link, error) {

@@ -99,7 +99,7 @@ func TestARequestPaysBeforeItIsHeld(t *testing.T) {
 				t.Fatal(err)
 			}
 			left := func() float64 { // a charge of all is told when it could be
-				if no := acme.Charge(time.Now(), burst); no != nil {
+				if _, no := acme.Charge(time.Now(), burst); no != nil {
 					return burst - no.RetryAfter.Seconds()*perSecond
 				}
 				acme.Settle(time.Now(), burst, 0)

@@ -15,6 +15,7 @@ import (
 type holding struct {
 	seated  bool   // it has a seat, and counts among its tenant's requests
 	charged int    // tokens that its tenant's rate and budget were asked for
+	taken   int    // of these, what the rate gave
 	guessed bool   // by the length of the text: the prompt was not counted then
 	claimed func() // gives its Idempotency-Key back; nil if there is none
 	cancel  func() // ends the context that ends at its deadline; nil if there is none
@@ -61,14 +62,15 @@ func (h *holding) charge(r *intake.Request, tokens int, now func() time.Time) er
 		return nil
 	}
 	at := now()
-	if err := r.Tenant.Charge(at, tokens); err != nil {
+	taken, err := r.Tenant.Charge(at, tokens)
+	if err != nil {
 		return err
 	}
 	if err := r.Tenant.Reserve(r.Arrival, at, tokens); err != nil {
-		r.Tenant.Settle(at, tokens, 0)
+		r.Tenant.Settle(at, taken, 0)
 		return err
 	}
-	h.charged, h.guessed = h.charged+tokens, false
+	h.charged, h.taken, h.guessed = h.charged+tokens, h.taken+taken, false
 	return nil
 }
 

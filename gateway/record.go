@@ -51,7 +51,7 @@ func (x *exchange) record() {
 	}
 	if x.holding.charged > 0 || x.dispatch.Admitted {
 		cost := costOf(&x.dispatch, &x.relay)
-		x.request.Tenant.Settle(now, x.holding.charged, cost)
+		x.request.Tenant.Settle(now, x.holding.taken, cost)
 		x.request.Tenant.Spend(x.request.Arrival, now, x.holding.charged, cost)
 	}
 }

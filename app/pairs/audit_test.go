@@ -174,7 +174,7 @@ const most = 6000
 
 // startCharges takes half of acme's tokens, so that its balance neither is full nor ends.
 func (c *cell) startCharges() {
-	if err := c.tenant("acme").Charge(time.Now(), most/2); err != nil {
+	if _, err := c.tenant("acme").Charge(time.Now(), most/2); err != nil {
 		c.t.Fatal(err)
 	}
 	c.opened, c.balance = time.Now(), most/2
@@ -183,9 +183,9 @@ func (c *cell) startCharges() {
 // balanceOf returns what is left of a tenant's tokens: a charge of all is told when it could be.
 func (c *cell) balanceOf(tenant string) float64 {
 	t, now := c.tenant(tenant), time.Now()
-	err := t.Charge(now, most)
+	taken, err := t.Charge(now, most)
 	if err == nil {
-		t.Settle(now, most, 0)
+		t.Settle(now, taken, 0)
 		return most
 	}
 	return most - err.RetryAfter.Seconds()*most/60

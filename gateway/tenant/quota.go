@@ -13,7 +13,7 @@ import (
 type SharedRates interface {
 	// Take takes n from a bucket. A wait above zero means that nothing was taken, and when it could be.
 	Take(bucket string, perSecond float64, burst, n int) (wait time.Duration, err error)
-	// Spend takes n that have been used already.
+	// Spend takes n that have been used already; the balance may go below zero. A negative n gives back.
 	Spend(bucket string, perSecond float64, burst, n int) error
 }
 
@@ -93,10 +93,10 @@ func (q *quota) weight() int {
 const mostOwed = 1024
 
 // spend takes n that have been used already; the balance may go below zero, by mostOwed bursts at once. A negative n
-// returns what take took too much; a shared count takes nothing back.
+// returns what take took too much.
 func (q *quota) spend(now time.Time, n int) {
 	if q == nil || n == 0 || q.shared != nil &&
-		(n < 0 || q.shared.Spend(q.bucket, q.per, q.burst, min(n, q.burst)) == nil) {
+		q.shared.Spend(q.bucket, q.per, q.burst, min(n, mostOwed*q.burst)) == nil {
 		return
 	}
 	burst := q.own.Burst()

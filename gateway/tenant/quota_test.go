@@ -44,3 +44,31 @@ func TestARateIsCutIntoParts(t *testing.T) {
 		}
 	}
 }
+
+// A charge is corrected by what it took, into however many parts the rate was cut meanwhile.
+func TestAChargeIsSettledByWhatItTook(t *testing.T) {
+	parts := new(atomic.Int32)
+	parts.Store(1)
+	for _, c := range []struct {
+		before, after int32
+		charged, cost int
+		left          int // of a burst of 6000, in this gateway's parts
+	}{
+		{1, 1, 5500, 5520, 480}, {1, 3, 5500, 5520, 146}, {3, 1, 1500, 1520, 1480}, {1, 1, 9000, 9500, -3500},
+		{1, 3, 100, 0, 2000},
+	} {
+		one := &Tenant{tokens: newQuota("acme", 100, 6000, Sharing{Parts: parts})}
+		now := time.Now()
+		parts.Store(c.before)
+		taken, no := one.Charge(now, c.charged)
+		if no != nil {
+			t.Fatal(no)
+		}
+		parts.Store(c.after)
+		one.Settle(now, taken, c.cost)
+		got := int(one.tokens.own.TokensAt(now)) / int(c.after)
+		if d := got - c.left; d < -20 || d > 20 {
+			t.Errorf("%+v: %d are left", c, got)
+		}
+	}
+}

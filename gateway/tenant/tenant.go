@@ -72,19 +72,22 @@ func (t *Tenant) Leave() {
 	}
 }
 
-// Charge takes n tokens from the tenant's token rate in advance. A prompt larger than the burst takes all of it.
-func (t *Tenant) Charge(now time.Time, n int) *apierr.Error {
+// Charge takes n tokens from the tenant's token rate in advance, and returns how many it took: of a prompt larger than
+// the burst, the burst.
+func (t *Tenant) Charge(now time.Time, n int) (taken int, no *apierr.Error) {
+	taken = t.tokens.takes(n)
 	if wait, ok := t.tokens.take(now, n); !ok {
-		return &apierr.Error{Code: apierr.QuotaExceeded, Message: "the key's token rate is used up", RetryAfter: wait}
+		return 0, &apierr.Error{Code: apierr.QuotaExceeded, Message: "the key's token rate is used up",
+			RetryAfter: wait}
 	}
-	t.tell(Used{Tokens: t.tokens.takes(n)})
-	return nil
+	t.tell(Used{Tokens: taken})
+	return taken, nil
 }
 
-// Settle corrects a Charge of so many tokens to the true cost: it takes what is missing or returns what was too much.
-// The balance may go below zero.
-func (t *Tenant) Settle(now time.Time, charged, cost int) {
-	n := cost - t.tokens.takes(charged)
+// Settle corrects what Charge took to the true cost: it takes what is missing or returns what was too much. The balance
+// may go below zero.
+func (t *Tenant) Settle(now time.Time, taken, cost int) {
+	n := cost - taken
 	t.tokens.spend(now, n)
 	if t.tokens != nil {
 		t.tell(Used{Tokens: n})

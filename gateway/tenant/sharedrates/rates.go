@@ -79,11 +79,26 @@ func (r *Rates) Take(bucket string, perSecond float64, burst, n int) (wait time.
 	return wait, err
 }
 
-// Spend takes n that have been used already, or what is left of the bucket.
+// spend moves on the time at which a bucket of redis_rate is full again, by so many seconds; a bucket that is full has
+// no key. Seconds count from 2017 there.
+var spend = redis.NewScript(`
+local time = redis.call('TIME')
+local now = (time[1] - 1483228800) + time[2] / 1000000
+local full = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now) + tonumber(ARGV[1])
+if full > now then
+	redis.call('SET', KEYS[1], full, 'EX', math.ceil(full - now))
+else
+	redis.call('DEL', KEYS[1])
+end
+return 0`)
+
+// Spend takes n that have been used already from a bucket: what is left of it may go below zero, and is waited for then.
+// A negative n gives back; a bucket never has more than its burst.
 func (r *Rates) Spend(bucket string, perSecond float64, burst, n int) error {
+	l := limit(perSecond, burst)
+	seconds := float64(n) * l.Period.Seconds() / float64(l.Rate)
 	return r.ask(func(ctx context.Context) error {
-		_, err := r.limiter.AllowAtMost(ctx, r.cfg.Prefix+bucket, limit(perSecond, burst), n)
-		return err
+		return spend.Run(ctx, r.client, []string{"rate:" + r.cfg.Prefix + bucket}, seconds).Err()
 	})
 }
 

@@ -51,6 +51,30 @@ func TestGatewaysTogetherLetThroughNoMoreThanTheRate(t *testing.T) {
 	}
 }
 
+// What was used beyond what a bucket had is waited for, by all; what is given back can be taken at once, up to the
+// burst.
+func TestABucketMayOwe(t *testing.T) {
+	server := redistest.Start(t)
+	one, other := New(Config{Addr: server.Addr, Timeout: 5 * time.Second}),
+		New(Config{Addr: server.Addr, Timeout: 5 * time.Second})
+	defer one.Close()
+	defer other.Close()
+	const perSecond, burst = 10.0, 20
+	step := func(spent, taken int, least, most time.Duration) {
+		t.Helper()
+		if err := one.Spend("acme:tokens", perSecond, burst, spent); err != nil {
+			t.Fatal(err)
+		}
+		if wait, err := other.Take("acme:tokens", perSecond, burst, taken); err != nil || wait < least || wait > most {
+			t.Errorf("%d spent, %d to take: %v %v, want %v to %v", spent, taken, wait, err, least, most)
+		}
+	}
+	step(100, 1, time.Second, 8100*time.Millisecond) // 80 are owed, and may have been for a while
+	step(-100, burst, 0, 0)                          // all of it
+	step(-100, burst+1, 0, time.Hour)                // no more than the burst is there
+	step(-1000, burst, 0, 0)
+}
+
 func TestARedisThatIsAwayIsSeldomAskedAndComesBack(t *testing.T) {
 	server := redistest.Start(t)
 	var told []bool
