@@ -25,5 +25,5 @@ func (t *Table) Elsewhere(name string, u Used, now time.Time) {
 	}
 	one.requests.spend(now, u.Requests)
 	one.tokens.spend(now, u.Tokens)
-	one.account.Add(now, now, int64(u.Budget))
+	one.account.Hear(now, int64(u.Budget))
 }

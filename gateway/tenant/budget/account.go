@@ -112,6 +112,22 @@ func (a *Account) Add(at, now time.Time, n int64) {
 	a.count(at, now, n)
 }
 
+// Hear counts n tokens that another gateway, which counts for itself, has served. What it gives back is at most what was
+// heard in the period: it may have been taken in one before, or before this gateway listened.
+func (a *Account) Hear(now time.Time, n int64) {
+	if n == 0 {
+		return
+	}
+	a.changed.Store(true)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for s := range spans {
+		c := a.meters[s].at(s.of(now))
+		heard := max(n, -c.heard)
+		c.own, c.heard = c.own+heard, c.heard+heard
+	}
+}
+
 // Owe is Add that asks no other gateway: Ledger.Tell, or the next question, tells of it.
 func (a *Account) Owe(at, now time.Time, n int64) {
 	if n != 0 {

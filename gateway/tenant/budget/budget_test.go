@@ -296,3 +296,34 @@ func BenchmarkTakeAndAdd(b *testing.B) {
 		a.Add(now, now, 20)
 	}
 }
+
+// What another gateway gives back is no more than it has told of in the period: a request may have been charged the day
+// before, or before this gateway listened.
+func TestWhatIsGivenBackElsewhereGrantsNothing(t *testing.T) {
+	a := NewLedger(nil, 1).Of("acme")
+	day, limits := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC), Limits{Day: 1000}
+	used := func(at time.Time, want int64) {
+		t.Helper()
+		if got := a.Usage(at).Day.Tokens; got != want {
+			t.Errorf("%d are used, want %d", got, want)
+		}
+	}
+	a.Hear(day, -900) // charged before this gateway listened
+	used(day, 0)
+	if no := a.Take(day, 1001, limits); no == nil {
+		t.Error("more than the day has")
+	}
+	a.Hear(day, 500)
+	a.Hear(day, -200)
+	used(day, 300)
+	a.Add(day, day, 400)
+	a.Hear(day, -900)
+	used(day, 400)
+	next := day.Add(24 * time.Hour)
+	a.Hear(day, 600)
+	a.Hear(next, -600) // charged the day before
+	used(next, 0)
+	if no := a.Take(next, 1000, limits); no != nil {
+		t.Error("the next day is whole")
+	}
+}

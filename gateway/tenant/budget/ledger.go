@@ -146,7 +146,7 @@ func (a *Account) restore(rows map[string][]row) {
 	defer a.mu.Unlock()
 	for s := range spans {
 		for _, c := range slices.Backward(rows[s.String()]) {
-			*a.meters[s].at(c.Period) = count{c.Period, c.Known, c.Own}
+			*a.meters[s].at(c.Period) = count{period: c.Period, known: c.Known, own: c.Own}
 		}
 	}
 }

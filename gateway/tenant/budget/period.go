@@ -32,7 +32,8 @@ func (s span) start(period int64) time.Time {
 
 // count is what was used of one period: what all gateways are known to have used, and what this one has beside it.
 // Without other gateways all of it is own.
-type count struct{ period, known, own int64 }
+// heard is the part of own that gateways have told of which count for themselves.
+type count struct{ period, known, own, heard int64 }
 
 func (c *count) used() int64 { return max(c.known+c.own, 0) }
 
