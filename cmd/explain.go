@@ -42,7 +42,8 @@ func explainCommand() *cobra.Command {
 	f.admin.add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.receipt, "receipt", "",
-		"show the past decision of that id (X-Receipt-Id) instead, as the admin listener of --admin tells it")
+		"show the past decision of that id (X-Receipt-Id, else X-Request-Id) instead, as the admin listener of "+
+			"--admin tells it")
 	flags.StringVar(&f.server, "server", "http://127.0.0.1:8080", "the gateway's data listener")
 	flags.StringVar(&f.key, "key", "", "API key")
 	flags.StringVar(&f.model, "model", "octet", "model: octet, a specialist, or specialist:adapter")

@@ -149,6 +149,9 @@ func (s *Server) logEnd(x *exchange, r *receipt.Result) {
 		slog.Float64("ms", r.TotalMs),
 		slog.Int("tokens", r.CompletionTokens), slog.Int("attempts", x.dispatch.Attempts),
 	}
+	if id := x.receipt.ID(); id != x.request.ID && x.receipt.Opened() {
+		attrs = append(attrs, slog.String("receipt", id)) // else one id finds both, or there is none
+	}
 	if sp := x.dispatch.Plan.Specialist; sp != nil {
 		attrs = append(attrs, slog.String("specialist", sp.Name),
 			slog.String("routed_by", x.decision.RoutedBy.String()))

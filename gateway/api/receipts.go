@@ -68,14 +68,18 @@ func (h Receipts) Own(c *gin.Context, _ *ensemble.Runtime, t *tenant.Tenant) {
 	c.JSON(http.StatusOK, r.ForClient())
 }
 
-// Any answers an operator with a receipt of any tenant's. It says in the engines' own words why attempts failed.
+// Any answers an operator with a receipt of any tenant's: of that id, else the newest in memory here of a request with
+// that id, which is what a client can report. It says in the engines' own words why attempts failed.
 func (h Receipts) Any(c *gin.Context) {
 	_, r, ok := h.Rings.Lookup(c.Param("id"))
 	if !ok && h.elsewhere(c, false, func(string) bool { return true }) {
 		return
 	}
 	if !ok {
-		h.Refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept"))
+		r, ok = h.Rings.Asked(c.Param("id"))
+	}
+	if !ok {
+		h.Refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id, or of that request, is kept"))
 		return
 	}
 	c.JSON(http.StatusOK, r)

@@ -52,9 +52,15 @@ func (p *page) read(i int) *Receipt {
 		}
 		p.verdicts[i] = new(verdicts)
 	}
+	r := p.decode(i)
+	r.verdicts = p.verdicts[i]
+	return r
+}
+
+// decode returns a receipt as it was put.
+func (p *page) decode(i int) *Receipt {
 	r, from := new(Receipt), reader{text: p.text[p.entries[i].at:], shared: p.shared}
 	from.read(whole, unsafe.Pointer(r))
-	r.verdicts = p.verdicts[i]
 	return r
 }
 
