@@ -108,13 +108,24 @@ func printAttempts(w io.Writer, turns []receipt.Attempt) {
 	}
 }
 
+// held says how long a request was held until a replica served, and that one was woken for it; nothing where neither is.
+func held(e *receipt.Result) (said string) {
+	if e.HeldMs > 0 {
+		said = fmt.Sprintf(", held %.1f ms", e.HeldMs)
+	}
+	if e.Woke {
+		said += ", woke a replica"
+	}
+	return said
+}
+
 // printResult shows how the request ended, and what was said of the answer.
 func printResult(w io.Writer, r *receipt.Receipt) {
 	e := &r.Result
 	fmt.Fprintln(w)
 	row(w, "result", fmt.Sprintf("status %d", e.Status), strings.TrimSpace(e.Code+" "+e.Finish))
-	row(w, "times", fmt.Sprintf("first token %.1f ms, whole %.1f ms, routed in %.0f µs",
-		e.TTFTMs, e.TotalMs, e.RouteUs))
+	row(w, "times", fmt.Sprintf("first token %.1f ms, whole %.1f ms, routed in %.0f µs%s",
+		e.TTFTMs, e.TotalMs, e.RouteUs, held(e)))
 	row(w, "tokens", fmt.Sprintf("%d of the prompt, %d of the answer", e.PromptTokens, e.CompletionTokens))
 	if e.Continued+e.Preempted > 0 {
 		row(w, "way", fmt.Sprintf("continued %d times, preempted %d times", e.Continued, e.Preempted))
