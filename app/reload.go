@@ -12,6 +12,7 @@ import (
 
 	"octet/classifier/model"
 	"octet/config"
+	"octet/gateway/front"
 	"octet/internal/contain"
 	"octet/internal/files"
 )
@@ -123,6 +124,11 @@ func atStart(old, now *config.Config) (changed []string) {
 		{"shadow.stream and shadow.file", sameCalibration(&old.Shadow, &now.Shadow)},
 		{"receipts", old.Receipts == now.Receipts}, {"limits.receipts", old.Limits.Receipts == now.Limits.Receipts},
 		{"limits.idempotency_keys", old.Limits.IdempotencyKeys == now.Limits.IdempotencyKeys},
+		{"limits.header_bytes", int(now.Limits.HeaderBytes) <= front.Head(int(old.Limits.HeaderBytes))},
+		{"limits.header_fields", old.Limits.HeaderFields == now.Limits.HeaderFields},
+		{"limits.header_timeout", old.Limits.HeaderTimeout == now.Limits.HeaderTimeout},
+		{"limits.keepalive_timeout", old.Limits.KeepaliveTimeout == now.Limits.KeepaliveTimeout},
+		{"limits.handshakes", old.Limits.Handshakes == now.Limits.Handshakes},
 	} {
 		if !section.same {
 			changed = append(changed, section.name)

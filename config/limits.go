@@ -6,9 +6,10 @@ import "time"
 type Limits struct {
 	// Largest request body.
 	BodyBytes Size `yaml:"body_bytes" default:"8MiB" range:"1KiB..1GiB"`
-	// Request line and headers together.
+	// Request line and headers together. A reload raises it to at most 64KiB, or twice what it was at the start; the
+	// rest takes effect at the next start.
 	HeaderBytes Size `yaml:"header_bytes" default:"32KiB" range:"1KiB..1MiB"`
-	// Header fields of one request.
+	// Header fields of one request. It takes effect at the next start only.
 	HeaderFields int `yaml:"header_fields" default:"256" range:"16..100000"`
 	// Nesting of the request's JSON.
 	JSONDepth int `yaml:"json_depth" default:"64" range:"2..1000"`
@@ -40,15 +41,16 @@ type Limits struct {
 	Connections int `yaml:"connections" default:"20000" range:"1..1000000"`
 	// Connections of one client address (IPv6: one /64); beyond it: 503.
 	ConnectionsPerAddress int `yaml:"connections_per_address" default:"2000" range:"1..1000000"`
-	// TLS handshakes on their way at once, of each listener; beyond it the oldest is given up for a new one.
+	// TLS handshakes on their way at once, of each listener; beyond it the oldest is given up for a new one. It takes
+	// effect at the next start only.
 	Handshakes int `yaml:"handshakes" default:"1024" range:"1..1000000"`
 	// Time in a replica's queue before 429, at each that is tried; for a stream that gave way and waits to go on,
 	// before its error event.
 	MaxQueueWait time.Duration `yaml:"max_queue_wait" default:"30s" range:"0s..1h"`
 	// Time a client may take to send a request's head, or for a TLS handshake; the connection of one that takes longer
-	// is closed, for a head with a 408.
+	// is closed, for a head with a 408. It takes effect at the next start only.
 	HeaderTimeout time.Duration `yaml:"header_timeout" default:"10s" range:"1ms..1h"`
-	// Time that a client's connection may be open without a request.
+	// Time that a client's connection may be open without a request. It takes effect at the next start only.
 	KeepaliveTimeout time.Duration `yaml:"keepalive_timeout" default:"2m" range:"1ms..24h"`
 	// Time a client may take to send its body.
 	BodyTimeout time.Duration `yaml:"body_timeout" default:"30s" range:"1ms..1h"`
@@ -63,7 +65,8 @@ type Limits struct {
 	TTFTTimeout time.Duration `yaml:"ttft_timeout" default:"60s" range:"1ms..24h"`
 	// Silence of an engine between two tokens of a stream: the bound on inter-token latency.
 	IdleTimeout time.Duration `yaml:"idle_timeout" default:"30s" range:"1ms..24h"`
-	// Time a client may take to accept what is written to it.
+	// Time a client may take to accept what is written to it. A reload changes it for answers of engines; for all
+	// others, and for connections of HTTP/2, it takes effect at the next start.
 	WriteTimeout time.Duration `yaml:"write_timeout" default:"30s" range:"1ms..24h"`
 	// Grace for open requests after SIGTERM.
 	Drain time.Duration `yaml:"drain" default:"30s" range:"0s..24h"`

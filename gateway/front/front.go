@@ -103,7 +103,7 @@ func ownServer(cfg *Config, h http.Handler) *server.Server {
 	return &server.Server{
 		BaseContext: cfg.Base, Handler: h, Refuse: cfg.refuseHead, ErrorLog: cfg.debugLog(), Panics: contain.Report,
 		ReadHeaderTimeout: l.HeaderTimeout, IdleTimeout: l.KeepaliveTimeout, WriteTimeout: l.WriteTimeout,
-		MaxHeaderBytes: l.head(), MaxFields: l.HeaderFields,
+		MaxHeaderBytes: Head(l.HeaderBytes), MaxFields: l.HeaderFields,
 		MaxConnections: cfg.Room(l.Connections), MaxPerAddress: l.PerAddress,
 	}
 }
@@ -121,8 +121,9 @@ func netServer(cfg *Config, h http.Handler) *http.Server {
 // leastHead is the least bound on a head, in bytes.
 const leastHead = 64 << 10
 
-// head is the bound on a head, in bytes: well beyond HeaderBytes, so that a head over that is refused by the handler.
-func (l *Limits) head() int { return max(leastHead, 2*l.HeaderBytes) }
+// Head returns a server's bound on a head, in bytes: well beyond the handler's, so that a head over that is refused by
+// the handler.
+func Head(headerBytes int) int { return max(leastHead, 2*headerBytes) }
 
 func (cfg *Config) debugLog() *log.Logger {
 	return slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug)

@@ -45,8 +45,8 @@ type bounds struct {
 func newPlain(cfg *Config, h http.Handler, b bounds) *plainServer {
 	p := &plainServer{
 		most: b.most, perAddress: b.perAddress, secure: b.secure,
-		maxHead: cfg.Limits.head(), maxFields: cfg.Limits.HeaderFields, shakeTime: cfg.Limits.HeaderTimeout,
-		newID: cfg.NewID, refuseHead: cfg.refuseHead,
+		maxHead: Head(cfg.Limits.HeaderBytes), maxFields: cfg.Limits.HeaderFields,
+		shakeTime: cfg.Limits.HeaderTimeout, newID: cfg.NewID, refuseHead: cfg.refuseHead,
 		seats: map[*seat]struct{}{}, of: map[netip.Addr]int{},
 	}
 	p.shakes.most = cfg.Limits.Handshakes
