@@ -93,6 +93,7 @@ type App struct {
 	guard       *dialing.Guard // of connections to engines
 	// of both listeners, and for connections to engines
 	certificates *certificates
+	begun        *config.Config // of the start, which sections that are read there only stay with
 
 	buildMu    sync.Mutex     // one generation is built at a time; guards all below
 	cfg        *config.Config // in force, with the replicas that were found
@@ -121,7 +122,7 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
 		o.Source.Engines = engine.AllKinds()
 	}
 	a := &App{Options: o, digest: digester(cfg.HashSeed), series: newSeries(o.Build), guard: new(dialing.Guard),
-		examined: newExamination(), tracing: newTracing(o.Log, o.Build)}
+		examined: newExamination(), tracing: newTracing(o.Log, o.Build), begun: cfg}
 	a.certificates = newCertificates(o.Log)
 	if err := a.certificates.listen(cfg, o.PickerTLS); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)

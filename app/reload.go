@@ -101,9 +101,9 @@ func sameSources(old, now config.Events) bool {
 	return reflect.DeepEqual(old, now)
 }
 
-// warnOfRestart names the sections that are read at the start only and have changed.
+// warnOfRestart names the sections that are read at the start only and are others than at the start.
 func (a *App) warnOfRestart(cfg *config.Config) {
-	for _, section := range atStart(a.Config(), cfg) {
+	for _, section := range atStart(a.begun, cfg) {
 		a.Log.Warn("this section takes effect at the next start only", "section", section)
 	}
 }

@@ -94,3 +94,21 @@ func TestAReloadSaysWhichLimitsWaitForAStart(t *testing.T) {
 		}
 	}
 }
+
+// What waits for the next start is said by every reload until it is taken back, and taking it back waits for nothing.
+func TestAReloadSaysWhatWaitsForAStartUntilItIsTakenBack(t *testing.T) {
+	w := newStartFile(t, "")
+	const seed, admin = "hash_seed: 7\n", "admin: {pprof: true}\n"
+	for i, c := range []struct{ sections, waits string }{
+		{"", ""},
+		{seed, "hash_seed"},
+		{seed, "hash_seed"}, // it is not in force yet
+		{seed + admin, "admin hash_seed"},
+		{admin, "admin"}, // the seed of the start again
+		{"", ""},
+	} {
+		if said := strings.Join(w.reloaded(t, "", c.sections), " "); said != c.waits {
+			t.Errorf("reload %d: %q waits, not %q", i, said, c.waits)
+		}
+	}
+}
