@@ -32,6 +32,19 @@ type answer struct {
 // whole reports whether the answer came to its proper end.
 func (a *answer) whole() bool { return a.failure == nil && !a.abort && a.status == http.StatusOK }
 
+// faulty reports whether the answer failed for a server's fault: with a status of 5xx, or broken off after its status.
+// An answer does not break off for a server's fault where its client leaves, does not read, or has set it a deadline.
+func (a *answer) faulty() bool {
+	switch e := a.failure; {
+	case e == nil:
+		return false
+	case a.status != http.StatusOK:
+		return a.status >= http.StatusInternalServerError
+	default:
+		return e.Code != apierr.DeadlineExceeded && !errors.Is(e, stream.ErrSlowClient)
+	}
+}
+
 // What heads of answers begin with, and what those have that were neither refused nor kept waiting.
 const (
 	jsonAnswer = "Content-Type: application/json\r\n"

@@ -27,6 +27,7 @@ func (x *exchange) record() {
 	}
 	x.endTrace(total)
 	ending := measured(result, total)
+	ending.Faulty = x.answer.faulty()
 	x.s.metrics.Ended(counts, x.request.Intent.Intent, ending)
 	if x.dispatch.Admitted {
 		x.s.metrics.Spent(x.request.Tenant.Name, ending)

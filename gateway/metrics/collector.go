@@ -11,7 +11,7 @@ import (
 
 // collector exposes the counts of all specialists that were ever served: a prometheus.Collector.
 type collector struct {
-	offered, admitted, ok, tokens, verdicts, deadlines, hits, hitTokens, routed, ttft,
+	offered, admitted, ok, faults, tokens, verdicts, deadlines, hits, hitTokens, routed, ttft,
 	total *prometheus.Desc
 
 	failed *prometheus.CounterVec // the rest of ok's series
@@ -23,6 +23,9 @@ type collector struct {
 const (
 	requestsName = "octet_requests_total"
 	requestsHelp = "Requests that ended, by specialist and HTTP status."
+	faultsName   = "octet_server_faults_total"
+	faultsHelp   = "Of these, those that failed for a server's fault: with a status of 5xx, or after status 200, as " +
+		"the answer broke off."
 )
 
 func newCollector() *collector {
@@ -37,6 +40,7 @@ func newCollector() *collector {
 			"Of these, those that got a place at a replica; far below offered is a specialist, or a priority, that "+
 				"starves.", "band"),
 		ok:       desc(requestsName, requestsHelp, "status"),
+		faults:   desc(faultsName, faultsHelp),
 		tokens:   desc("octet_tokens_total", "Tokens, by kind.", "kind"),
 		verdicts: desc("octet_verdicts_total", "Verdicts on answers.", "result"),
 		deadlines: desc("octet_deadlines_total",
@@ -72,8 +76,8 @@ func (s *collector) of(name string) *Specialist {
 
 // Describe implements prometheus.Collector.
 func (s *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{s.offered, s.admitted, s.ok, s.tokens, s.verdicts, s.deadlines, s.hits,
-		s.hitTokens, s.routed, s.ttft, s.total} {
+	for _, d := range []*prometheus.Desc{s.offered, s.admitted, s.ok, s.faults, s.tokens, s.verdicts, s.deadlines,
+		s.hits, s.hitTokens, s.routed, s.ttft, s.total} {
 		to <- d
 	}
 }
@@ -113,6 +117,7 @@ func (s *collector) collect(to chan<- prometheus.Metric, name string, m *Special
 	count(s.routed, m.lost.Load(), "regret")
 	e := m.endings()
 	count(s.ok, e.ok, "200")
+	count(s.faults, e.faults)
 	count(s.tokens, e.prompt, "prompt")
 	count(s.tokens, e.completion, "completion")
 	count(s.tokens, e.cached, "cached")

@@ -108,6 +108,7 @@ type Ending struct {
 	CachedTokens     int
 	Continued        bool // it went on at another replica
 	Done             bool // the answer was complete
+	Faulty           bool // it failed for a server's fault, whatever its status
 	Total            time.Duration
 }
 

@@ -26,6 +26,7 @@ type Specialist struct {
 // endings sums up what requests came to when they ended, and streams at their first token.
 type endings struct {
 	ok                         uint64 // status 200
+	faults                     uint64 // see Ending
 	prompt, completion, cached uint64 // tokens
 	ttft, total                histogram
 }
@@ -98,6 +99,9 @@ func (m *Specialist) ended(r *Ending) {
 	e := &m.ending
 	if r.Status == http.StatusOK {
 		e.ok++
+	}
+	if r.Faulty {
+		e.faults++
 	}
 	e.total.add(r.Total)
 	e.prompt += uint64(max(r.PromptTokens, 0))

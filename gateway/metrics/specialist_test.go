@@ -17,13 +17,15 @@ func TestSpecialistsAreCountedAsPrometheusWould(t *testing.T) {
 	names, rng := []string{"a", "b"}, rand.New(rand.NewPCG(3, 4))
 	m, want := New("", "", ""), prometheus.NewRegistry()
 	requests := counters(requestsName, requestsHelp, "specialist", "status")
+	faults := counters(faultsName, faultsHelp, "specialist")
 	tokens := counters("octet_tokens_total", "Tokens, by kind.", "specialist", "kind")
 	ttft := histograms("octet_ttft_seconds", "Arrival to first token of streamed answers.", latency[:], "specialist")
 	total := histograms("octet_request_duration_seconds", "Arrival to the end of the answer.", latency[:], "specialist")
-	want.MustRegister(requests, tokens, ttft, total)
+	want.MustRegister(requests, faults, tokens, ttft, total)
 	for _, name := range names {
 		m.Specialist(name)
 		requests.WithLabelValues(name, "200")
+		faults.WithLabelValues(name)
 		for _, kind := range []string{"prompt", "completion", "cached"} {
 			tokens.WithLabelValues(name, kind)
 		}
@@ -33,7 +35,7 @@ func TestSpecialistsAreCountedAsPrometheusWould(t *testing.T) {
 	for i := range 3000 {
 		sp := m.Specialist(names[rng.IntN(2)])
 		r := Ending{Status: []int{200, 200, 503, 499}[rng.IntN(4)], PromptTokens: rng.IntN(5000),
-			CompletionTokens: rng.IntN(900)}
+			CompletionTokens: rng.IntN(900), Faulty: i%7 == 0}
 		took := time.Duration(rng.ExpFloat64() * float64(time.Second))
 		if i < len(latency) {
 			took = time.Duration(latency[i] * 1e9) // upon a bound
@@ -51,6 +53,9 @@ func TestSpecialistsAreCountedAsPrometheusWould(t *testing.T) {
 		m.Ended(sp, "", &r)
 		sp.FirstToken(took / 2)
 		requests.WithLabelValues(sp.name, strconv.Itoa(r.Status)).Inc()
+		if r.Faulty {
+			faults.WithLabelValues(sp.name).Inc()
+		}
 		tokens.WithLabelValues(sp.name, "prompt").Add(float64(r.PromptTokens))
 		tokens.WithLabelValues(sp.name, "completion").Add(float64(r.CompletionTokens))
 		total.WithLabelValues(sp.name).Observe(took.Seconds())
@@ -63,7 +68,7 @@ func TestSpecialistsAreCountedAsPrometheusWould(t *testing.T) {
 			t.Errorf("%s is\n%s\nand should be\n%s", name, got[name], text)
 		}
 	}
-	if len(families) != 4 {
+	if len(families) != 5 {
 		t.Errorf("%d families are compared", len(families))
 	}
 }

@@ -1,0 +1,112 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"octet/engine/emulator"
+)
+
+// trial is a request to an engine that has a fault, by a client that leaves after a time, if that is not zero.
+type trial struct {
+	name, fault, body string
+	leaves            time.Duration
+	headers           []string
+	status            int
+	server            bool // it fails for a server's fault
+}
+
+const (
+	inOnePiece = `{"model":"debug","max_tokens":20,"messages":[{"role":"user","content":"x"}]}`
+	asAStream  = `{"model":"debug","max_tokens":60,"stream":true,"messages":[{"role":"user","content":"x"}]}`
+)
+
+// holdsFaults makes the trials in turn, and holds the counts of server's faults and of statuses to what came of them.
+func holdsFaults(t *testing.T, trials []trial) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Step: 10 * time.Millisecond}})
+		b.Serve(deadlineWorld)
+		time.Sleep(2 * time.Second)
+		count := func(name string, labels ...string) float64 {
+			return b.Metric("http://admin", name, append(labels, `specialist="debug"`)...)
+		}
+		for _, a := range trials {
+			status := fmt.Sprintf("status=\"%d\"", a.status)
+			faults, ended := count("octet_server_faults_total"), count("octet_requests_total", status)
+			if a.fault != "" {
+				b.setFault(http.MethodPost, a.fault)
+			}
+			if got := b.declared(a.body, a.leaves, a.headers...); got != a.status {
+				t.Errorf("%s: status %d, want %d", a.name, got, a.status)
+			}
+			time.Sleep(time.Second) // a client that left is noticed
+			want := map[bool]float64{true: 1}[a.server]
+			if got := count("octet_server_faults_total") - faults; got != want {
+				t.Errorf("%s: %v server's faults, want %v", a.name, got, want)
+			}
+			if got := count("octet_requests_total", status) - ended; got != 1 {
+				t.Errorf("%s: %v requests of that status", a.name, got)
+			}
+			b.setFault(http.MethodDelete, "")
+			time.Sleep(time.Minute) // the replica's breaker
+		}
+	})
+}
+
+// setFault sets a fault of the only engine, or takes it away.
+func (b *bubble) setFault(method, fault string) {
+	b.T.Helper()
+	resp, err := b.Ask(b.T.Context(), method, "http://debug-0/admin/faults", fault)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	_ = resp.Body.Close() // the status is all
+}
+
+// An answer that breaks off after its status for a server's fault is counted as one that fails with 5xx is. One that is
+// whole, that is refused, or that ends by its client, is not.
+func TestAnswersThatBreakOffAreServerFaults(t *testing.T) {
+	holdsFaults(t, []trial{
+		{name: "a whole stream", body: asAStream, status: 200},
+		{name: "its engine dies", fault: dies, body: asAStream, status: 200, server: true},
+		{name: "its engine falls silent", fault: silent, body: asAStream, status: 200, server: true},
+		{name: "its engine says an error", fault: `{"kind":"error_event","k":3,"times":9}`, body: asAStream,
+			status: 200, server: true},
+		{name: "its engine dies at once", fault: `{"kind":"die_before_headers","times":9}`, body: inOnePiece,
+			status: 502, server: true},
+		{name: "its client leaves", body: asAStream, leaves: 300 * time.Millisecond, status: 200},
+		{name: "its deadline passes", fault: silent, body: asAStream, headers: []string{"X-Deadline-Ms", "600"},
+			status: 200},
+		{name: "it is refused", body: strings.Replace(inOnePiece, "20", "2000", 1),
+			headers: []string{"X-Deadline-Ms", "20"}, status: 429},
+	})
+}
+
+const (
+	dies   = `{"kind":"die_after_tokens","k":3,"times":9}`
+	silent = `{"kind":"hang_after_tokens","k":3,"times":1}`
+)
+
+// A client that does not read has its answer broken off for no server's fault.
+func TestAClientThatDoesNotReadIsNoServerFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Step: 10 * time.Millisecond}})
+		b.Serve(deadlineWorld, "limits.write_timeout=200ms", "specialists[0].context=100000")
+		time.Sleep(2 * time.Second)
+		resp, err := b.Ask(t.Context(), http.MethodPost, "http://data/v1/chat/completions",
+			strings.Replace(asAStream, "60", "7000", 1), "X-Request-Id", strings.Repeat("x", 128))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		time.Sleep(5 * time.Minute) // nothing is read
+		broke := b.Metric("http://admin", "octet_errors_total")
+		if n := b.Metric("http://admin", "octet_server_faults_total"); broke != 1 || n != 0 {
+			t.Errorf("%v answers failed, %v of them for a server's fault", broke, n)
+		}
+	})
+}
