@@ -131,6 +131,14 @@ func (a *App) groupReplicas(present map[string]*replica) {
 	a.group.Serve(list)
 }
 
+// defineKnobs puts the knobs of a configuration in force, with what any gateway has set of them.
+func (a *App) defineKnobs(cfg *config.Config) {
+	_ = a.history.knobs.Define(knobs(cfg)...) // build has tried the same
+	if a.group != nil {
+		a.group.KnobsDefined()
+	}
+}
+
 // receiptFor returns a receipt that is kept here, for another gateway.
 func (a *App) receiptFor(id string, forClient bool) (tenant string, text []byte, ok bool) {
 	tenant, r, ok := a.server.Receipt(id)

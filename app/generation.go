@@ -127,7 +127,7 @@ func (a *App) sections(cfg *config.Config, outside *remote.Service) (*ensemble.R
 
 // commit puts a generation in force. It cannot fail. It returns the replicas that have no place in it.
 func (a *App) commit(g *generation) (gone []*replica) {
-	_ = a.history.knobs.Define(knobs(g.cfg)...) // build has tried the same
+	a.defineKnobs(g.cfg)
 	a.outside.commit(g.outside, g.cfg)
 	a.tracing.commit(g.traces)
 	a.identities.keep(g.cfg)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"octet/gateway/tenant"
 	"octet/routing/fleet"
 	"octet/routing/peers"
 	"octet/scheduler/gate"
@@ -17,8 +19,12 @@ import (
 // joiner is a gateway with one replica and one knob, on a hub.
 type joiner struct {
 	*Group
+	link    *hubLink
 	replica *fleet.Replica
+	gate    *gate.Gate
 	knobs   *slo.Knobs
+
+	verdicts, used atomic.Int64 // of others
 }
 
 // join has a gateway take part until ctx ends.
@@ -33,11 +39,14 @@ func (h *hub) join(ctx context.Context, t *testing.T, name string, running *sync
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := New(Config{Name: name, Lease: 3 * time.Second, Link: h.link(name), Knobs: knobs,
-		Log: slog.New(slog.DiscardHandler)})
-	g.Serve([]Replica{{Key: peers.Key("http://one", "", ""), Fleet: member, Gate: admits}})
-	running.Go(func() { g.Run(ctx) })
-	return &joiner{g, member, knobs}
+	j := &joiner{link: h.link(name), replica: member, gate: admits, knobs: knobs}
+	j.Group = New(Config{Name: name, Lease: 3 * time.Second, Link: j.link, Knobs: knobs,
+		Log:    slog.New(slog.DiscardHandler),
+		Judged: func(string, slo.Given) { j.verdicts.Add(1) },
+		Used:   func(_ string, u tenant.Used) { j.used.Add(int64(u.Tokens)) }})
+	j.Serve([]Replica{{Key: peers.Key("http://one", "", ""), Fleet: member, Gate: admits}})
+	running.Go(func() { j.Run(ctx) })
+	return j
 }
 
 // set has an operator set the knob.

@@ -1,6 +1,9 @@
 package peering
 
 import (
+	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"octet/routing/peers/peerspb"
@@ -17,6 +20,7 @@ type knobs struct {
 	clock  uint64
 	latest map[string]knobChange
 	untold []string // changed here since news
+	turn   int      // of latest by name: the next that is told again
 }
 
 type knobChange struct {
@@ -58,6 +62,29 @@ func (k *knobs) news() *peerspb.Message {
 		m.Knobs = append(m.Knobs, k.latest[name].wire(name, now))
 	}
 	k.untold = nil
+	return m
+}
+
+// Bounds of the knobs that are told again at a time: how many, and the bytes of who set them and why, after which no
+// further one is told.
+const (
+	knobsAgain = 64
+	wordsAgain = 16 << 10
+)
+
+// again returns a message with the latest changes of the knobs whose turn it is to be told again, here or elsewhere
+// made; nil if there are none. What a gateway has missed it learns by that.
+func (k *knobs) again(now time.Time) *peerspb.Message {
+	if len(k.latest) == 0 {
+		return nil
+	}
+	m, words, names := new(peerspb.Message), 0, slices.Sorted(maps.Keys(k.latest))
+	for len(m.Knobs) < min(len(names), knobsAgain) && words < wordsAgain {
+		name := names[k.turn%len(names)]
+		k.turn = (k.turn + 1) % len(names)
+		told := k.latest[name].wire(name, now)
+		m.Knobs, words = append(m.Knobs, told), words+len(told.GetBy())+len(told.GetWhy())
+	}
 	return m
 }
 
@@ -119,6 +146,28 @@ func (g *Group) adopt(changes []*peerspb.Knob) {
 				"by", o.By, "why", o.Why, "until", o.Until)
 		default:
 			g.cfg.Log.Info("knob cleared at another gateway", "knob", k.GetName(), "gateway", c.at)
+		}
+	}
+}
+
+// KnobsDefined puts the latest changes of knobs in force once these are defined anew. A change may have come before its
+// knob was known here, and what stands in for a knob ends with it.
+func (g *Group) KnobsDefined() {
+	g.mu.Lock()
+	latest := maps.Clone(g.knobs.latest)
+	g.mu.Unlock()
+	for name, c := range latest {
+		v, overridden, known := g.cfg.Knobs.Own(name)
+		if !known || c.override == nil || overridden && v == c.override.Value {
+			continue
+		}
+		_, err := g.cfg.Knobs.Adopt(name, c.override, func() bool {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			return g.knobs.latest[name] == c
+		})
+		if err != nil && !errors.Is(err, slo.ErrExpired) {
+			g.cfg.Log.Warn("a knob that was set is not put in force again", "knob", name, "gateway", c.at, "error", err)
 		}
 	}
 }

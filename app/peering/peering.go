@@ -20,6 +20,7 @@ import (
 	"octet/kvpool"
 	"octet/routing/fleet"
 	"octet/routing/peers"
+	"octet/routing/peers/peerspb"
 	"octet/slo"
 )
 
@@ -128,25 +129,26 @@ func (g *Group) Run(ctx context.Context) {
 		g.cfg.Link.Run(link, peers.Events{Message: g.hear, Away: g.Away})
 	})
 	contain.Every(ctx, Every, g.look)
-	g.mu.Lock()
-	last := g.teller.Leave()
-	g.mu.Unlock()
-	g.send("", last)
+	g.leave()
 	unlink()
 	running.Wait()
 	g.alone()
 }
 
-// look tells what has changed here, and forgets the gateways whose leases are over.
+// look tells what has changed here, and knobs again with what is whole. It forgets the gateways whose leases are over.
 func (g *Group) look(now time.Time) {
 	work, firsts := g.gather(now), g.firsts(now)
 	g.mu.Lock()
 	gone := g.roll.Expire(now)
 	g.lapsed.add(len(gone), now)
 	changes := g.assume(g.replicas.Load(), work, g.changes(now))
+	var again *peerspb.Message
 	left := g.roll.Peers()
 	if left > 0 {
 		g.news.firsts = firsts
+		if g.teller.Due(now) {
+			again = g.knobs.again(now)
+		}
 	}
 	message := g.teller.Tell(work, g.shares.write(g.news.write(g.knobs.news(), now), left, now), now)
 	g.mu.Unlock()
@@ -157,6 +159,9 @@ func (g *Group) look(now time.Time) {
 	g.apply(changes)
 	if message != nil {
 		g.send("", message)
+	}
+	if again != nil {
+		g.one("", again)
 	}
 }
 

@@ -76,6 +76,13 @@ func (s *shares) write(m *peerspb.Message, others int, now time.Time) *peerspb.M
 	return s.known.Write(m, others)
 }
 
+// due has the next write write what was started since the last one.
+func (s *shares) due() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = time.Time{}
+}
+
 // keep forgets the replicas that are not served.
 func (s *shares) keep(served map[uint64][]*Replica) {
 	s.mu.Lock()

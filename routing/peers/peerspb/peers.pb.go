@@ -355,7 +355,8 @@ func (x *Work) GetLeft() uint64 {
 }
 
 // Knob is an operator's override, or the end of one. The change with the highest clock holds, and of equal ones that of the gateway
-// whose name is last. Every gateway tells all that it knows to one that is new to it.
+// whose name is last. Every gateway tells all that it knows to one that is new to it, and
+// so many at a time to all beside each whole Work.
 type Knob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
