@@ -91,6 +91,24 @@ const (
 	silent = `{"kind":"hang_after_tokens","k":3,"times":1}`
 )
 
+// Before a specialist has been asked anything, its server's faults are told, and how many requests ended with a status
+// of one: none.
+func TestServerFaultsAreToldBeforeTheFirst(t *testing.T) {
+	w := newWorld(t, smallWorld, smallEngines())
+	page := metricsOf(t, w)
+	for _, specialist := range []string{"debug", "systems"} {
+		want := []string{fmt.Sprintf("octet_server_faults_total{specialist=%q} 0", specialist)}
+		for _, status := range []int{200, 500, 502, 503, 504} {
+			want = append(want, fmt.Sprintf("octet_requests_total{specialist=%q,status=\"%d\"} 0", specialist, status))
+		}
+		for _, line := range want {
+			if len(seriesOf(page, line)) != 1 {
+				t.Errorf("no %s", line)
+			}
+		}
+	}
+}
+
 // A client that does not read has its answer broken off for no server's fault.
 func TestAClientThatDoesNotReadIsNoServerFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

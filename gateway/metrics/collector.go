@@ -28,6 +28,10 @@ const (
 		"the answer broke off."
 )
 
+// failures are the statuses of server's faults. A specialist has all of them from the beginning, at 0: an outage that
+// begins and ends between two scrapes would be no increase of a series that it begins.
+var failures = [...]string{"500", "502", "503", "504"}
+
 func newCollector() *collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, append([]string{"specialist"}, labels...), nil)
@@ -69,6 +73,9 @@ func (s *collector) of(name string) *Specialist {
 	m := s.all[name]
 	if m == nil {
 		m = &Specialist{name: name, since: time.Now()}
+		for _, status := range failures {
+			s.failed.WithLabelValues(name, status)
+		}
 		s.all[name] = m
 	}
 	return m

@@ -24,7 +24,9 @@ func TestSpecialistsAreCountedAsPrometheusWould(t *testing.T) {
 	want.MustRegister(requests, faults, tokens, ttft, total)
 	for _, name := range names {
 		m.Specialist(name)
-		requests.WithLabelValues(name, "200")
+		for _, status := range []string{"200", "500", "502", "503", "504"} {
+			requests.WithLabelValues(name, status)
+		}
 		faults.WithLabelValues(name)
 		for _, kind := range []string{"prompt", "completion", "cached"} {
 			tokens.WithLabelValues(name, kind)
