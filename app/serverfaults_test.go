@@ -91,6 +91,22 @@ const (
 	silent = `{"kind":"hang_after_tokens","k":3,"times":1}`
 )
 
+// A deadline that its client has set and that passes is no server's fault, though it ends in 504; an engine that is
+// silent for longer than the gateway waits is one.
+func TestDeadlinesOfClientsAreNoServerFaults(t *testing.T) {
+	const hangs = `{"kind":"hang","times":1}`
+	holdsFaults(t, []trial{
+		{name: "before the answer", fault: hangs, body: inOnePiece, headers: []string{"X-Deadline-Ms", "600"},
+			status: 504},
+		{name: "before a stream", fault: hangs, body: asAStream, headers: []string{"X-Deadline-Ms", "600"},
+			status: 504},
+		{name: "before the first token", fault: hangs, body: asAStream, headers: []string{"X-TTFT-Deadline-Ms", "600"},
+			status: 504},
+		{name: "the gateway's own bound", fault: hangs, body: asAStream, headers: []string{"X-Deadline-Ms", "60000"},
+			status: 504, server: true},
+	})
+}
+
 // Before a specialist has been asked anything, its server's faults are told, and how many requests ended with a status
 // of one: none.
 func TestServerFaultsAreToldBeforeTheFirst(t *testing.T) {

@@ -33,16 +33,13 @@ type answer struct {
 func (a *answer) whole() bool { return a.failure == nil && !a.abort && a.status == http.StatusOK }
 
 // faulty reports whether the answer failed for a server's fault: with a status of 5xx, or broken off after its status.
-// An answer does not break off for a server's fault where its client leaves, does not read, or has set it a deadline.
+// It is no server's fault that a client leaves or does not read, or that a deadline passes that the client has set.
 func (a *answer) faulty() bool {
-	switch e := a.failure; {
-	case e == nil:
+	e := a.failure
+	if e == nil || e.Code == apierr.DeadlineExceeded || errors.Is(e, stream.ErrSlowClient) {
 		return false
-	case a.status != http.StatusOK:
-		return a.status >= http.StatusInternalServerError
-	default:
-		return e.Code != apierr.DeadlineExceeded && !errors.Is(e, stream.ErrSlowClient)
 	}
+	return a.status == http.StatusOK || a.status >= http.StatusInternalServerError
 }
 
 // What heads of answers begin with, and what those have that were neither refused nor kept waiting.

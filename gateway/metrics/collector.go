@@ -25,7 +25,7 @@ const (
 	requestsHelp = "Requests that ended, by specialist and HTTP status."
 	faultsName   = "octet_server_faults_total"
 	faultsHelp   = "Of these, those that failed for a server's fault: with a status of 5xx, or after status 200, as " +
-		"the answer broke off."
+		"the answer broke off. Deadlines that clients have set and that pass are none."
 )
 
 // failures are the statuses of server's faults. A specialist has all of them from the beginning, at 0: an outage that
