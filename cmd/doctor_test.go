@@ -62,6 +62,12 @@ func replaced(at, from, to string) func(string, int, []byte) (int, []byte) {
 var seededFaults = []planted{
 	{name: "down", down: true, found: map[string]string{"reachable": "start the engine"}},
 	{name: "othermodel", model: "typo", found: map[string]string{"model": "replicas[0].model: coder"}},
+	{name: "locked", tamper: func(path string, status int, body []byte) (int, []byte) {
+		if strings.HasPrefix(path, "/v1/") {
+			return http.StatusUnauthorized, []byte(`{"error":{"message":"invalid api key"}}`)
+		}
+		return status, body
+	}, found: map[string]string{"model": "replicas[0].api_key: "}},
 	{name: "otherkind", tamper: replaced("/v1/models", `"owned_by":"octet"`, `"owned_by":"sglang"`),
 		found: map[string]string{"engine": "replicas[0].engine: sglang"}},
 	{name: "old", tamper: replaced("/version", "octet-emulator", "0.6.3"),

@@ -42,7 +42,6 @@ func either(a, b string) string {
 }
 
 func reachable(f *Facts) Verdict {
-	var said *openai.StatusError
 	switch {
 	case f.Reach == nil && f.Standing.Asleep:
 		return pass("%s answers; it sleeps", f.Replica.URL)
@@ -56,8 +55,8 @@ func reachable(f *Facts) Verdict {
 		return fail("fleet.allow_addresses: [its address]", "%s: %v", f.Replica.URL, f.Reach)
 	case certs.Why(f.Reach) != "":
 		return untrusted(f)
-	case errors.As(f.Reach, &said) && (said.Status == 401 || said.Status == 403):
-		return fail(f.key("api_key", `"${ENGINE_KEY}"`), "%s: %v", f.Replica.URL, f.Reach)
+	case isRefused(f.Reach):
+		return fail(f.apiKey(), "%s: %v", f.Replica.URL, f.Reach)
 	case errors.Is(f.Reach, openai.ErrUnsupported):
 		return fail(f.key("health_path", engine.ModelsPath)+", or "+f.key("url", "where the engine listens"), "%s: %v",
 			f.Replica.URL, f.Reach)
@@ -152,6 +151,9 @@ func model(f *Facts) Verdict {
 		}
 		return fail(cure, "%s is not served; it lists %s", name, names(f.Models))
 	}
+	if err := f.locked(); err != nil {
+		return fail(f.apiKey(), "%s: %v", f.Replica.URL, err)
+	}
 	if f.First != nil {
 		return fail("look into the engine's log", "a request for %s failed: %v", name, f.First)
 	}
@@ -162,6 +164,27 @@ func model(f *Facts) Verdict {
 		return pass("it takes any name, and lists %s", names(f.Models))
 	}
 	return pass("%s", name)
+}
+
+// apiKey returns the key of the replica by which this program shows itself to the engine.
+func (f *Facts) apiKey() string { return f.key("api_key", `"${ENGINE_KEY}"`) }
+
+// locked returns how the engine refuses the replica's api_key; nil if it does not. An engine that has answered a
+// request accepts it, whoever may see its models.
+func (f *Facts) locked() error {
+	answered := f.Words != "" && f.First == nil
+	switch {
+	case isRefused(f.First):
+		return f.First
+	case isRefused(f.ModelsErr) && !answered:
+		return f.ModelsErr
+	}
+	return nil
+}
+
+func isRefused(err error) bool {
+	var said *openai.StatusError
+	return errors.As(err, &said) && (said.Status == 401 || said.Status == 403)
 }
 
 func isNotFound(err error) bool {

@@ -8,6 +8,7 @@ import (
 
 	"octet/config"
 	"octet/engine"
+	"octet/engine/openai"
 	"octet/routing/events"
 	"octet/routing/events/natsstream"
 	"octet/routing/events/redisstream"
@@ -39,6 +40,7 @@ func TestWhatIsKnownAndHeardIsJudged(t *testing.T) {
 			f.Replica.DPRank, f.Ranks = &is, heard
 		}
 	}
+	says := func(status int) error { return &openai.StatusError{Status: status, Message: "no"} }
 	late := func(by time.Duration) func(*Facts) { return func(f *Facts) { f.Lag, f.Lagged = by, true } }
 	for _, c := range []struct {
 		name, check, status, says, cure string
@@ -75,6 +77,15 @@ func TestWhatIsKnownAndHeardIsJudged(t *testing.T) {
 		{"events of the future", "clock", Warn, "1m0s off", "timedatectl", late(-time.Minute)},
 		{"events of no time", "clock", Pass, "within", "", late(-50 * 365 * 24 * time.Hour)},
 		{"no date", "clock", Pass, "no date", "", func(f *Facts) { f.AheadErr = errors.New("none") }},
+
+		{"a key that requests lack", "model", Fail, "status 401: no", "specialists[0].replicas[0].api_key",
+			func(f *Facts) { f.Words, f.First = "hello", says(401) }},
+		{"a key that the list of models lacks", "model", Fail, "status 403: no", "specialists[0].replicas[0].api_key",
+			func(f *Facts) { f.Why, f.ModelsErr = "not asked at connect", says(403) }},
+		{"a list of models that others may see", "model", Pass, "no list of models", "",
+			func(f *Facts) { f.Words, f.ModelsErr = "hello", says(403) }},
+		{"an engine that fails", "model", Fail, "status 500: no", "the engine's log",
+			func(f *Facts) { f.Words, f.First = "hello", says(500) }},
 
 		{"its rank", "events.publisher", Pass, "one", "", rank(3, 3)},
 		{"no rank is told", "events.publisher", Pass, "one", "", rank(3)},
