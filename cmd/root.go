@@ -3,14 +3,11 @@
 package cmd
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -47,20 +44,6 @@ func run(args []string) int {
 		return exitOK
 	}
 	return report(err, *asJSON)
-}
-
-// untilSignal returns a context that ends with the first SIGTERM or SIGINT. The second stops the process at once.
-func untilSignal() (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2) // one to drain, one to stop
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	go func() {
-		<-signals
-		cancel()
-		<-signals
-		os.Exit(exitFailed)
-	}()
-	return ctx, cancel
 }
 
 // Root returns the whole command line.

@@ -91,6 +91,9 @@ func begin(ctx context.Context, cfg *config.Config, o app.Options) (*begun, erro
 		_ = g.Close() // which logs what has failed
 		return nil, errors.Join(err, data.Close(), admin.Close())
 	}
+	sayLast(ctx, func() {
+		o.Log.Warn("stopped by a second signal: what is open is cut", "open", g.Server().Open())
+	})
 	return g, nil
 }
 

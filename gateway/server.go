@@ -183,6 +183,9 @@ func (o openRequests) Cut() {
 	o.s.cut(fault.ErrDrained)
 }
 
+// Open returns how many requests are open.
+func (s *Server) Open() int64 { return s.seats.Open() }
+
 // Inbound returns how many bodies are on their way: their heads were read, and they are not whole yet.
 func (s *Server) Inbound() int { return int(s.inbound.Count()) }
 

@@ -246,6 +246,10 @@ func TestTheSecondSignalStopsAtOnce(t *testing.T) {
 	if code := p.stop(syscall.SIGTERM); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
+	if said := p.output(); strings.Count(said, "stopped by a second signal") != 1 ||
+		!strings.Contains(said, `msg="stopped by a second signal: what is open is cut" open=1`) {
+		t.Errorf("it said %s", said)
+	}
 }
 
 func TestAReloadIsWholeOrNotAtAll(t *testing.T) {
