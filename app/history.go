@@ -61,18 +61,19 @@ func (h *history) sloConfig(sp *config.Specialist, kinds []string) slo.Config {
 	return c
 }
 
-// hear counts a verdict on a specialist of another gateway's. One that is not in force here has none.
+// hear counts a verdict on a specialist of another gateway's. One that is not in force here has none, and a verdict on
+// an answer of another version than is in force here says nothing of it: a rolling reload changes one gateway first.
 func (h *history) hear(specialist string, g slo.Given) {
 	h.mu.Lock()
 	b, known := h.boards[specialist]
 	h.mu.Unlock()
-	if known {
+	if known && (g.Version == "" || g.Version == b.version) {
 		b.board.Hear(g)
 	}
 }
 
-// boardsOf returns the windows of every specialist of cfg: those that it has, unless their shape was changed. It
-// changes nothing.
+// boardsOf returns the windows of every specialist of cfg: those that it has, or empty ones if their shape was changed.
+// It changes nothing.
 func (h *history) boardsOf(cfg *config.Config) map[string]board {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,24 +86,24 @@ func (h *history) boardsOf(cfg *config.Config) map[string]board {
 			all[sp.Name] = old
 			continue
 		}
-		b := board{sp.SLO, kinds, sp.Version, slo.NewBoard(h.sloConfig(sp, kinds)),
+		all[sp.Name] = board{sp.SLO, kinds, sp.Version, slo.NewBoard(h.sloConfig(sp, kinds)),
 			slo.NewEscalation(escalationConfig(sp))}
-		if known { // what was judged stays judged
-			now := time.Now()
-			_ = b.board.Breaker().Restore(old.board.Breaker().Save(now), now) // saved just now: it can be restored
-		}
-		all[sp.Name] = b
 	}
 	return all
 }
 
-// commit makes boards those that are saved and kept. What was judged of a specialist's old weights says nothing of the
-// new ones: a change of its version drops the verdicts.
+// commit makes boards those that are saved and kept. What was judged stays judged, and verdicts on answers of before
+// count for the new ones. What was judged of a specialist's old weights says nothing of the new ones: a change of its
+// version drops the verdicts.
 func (h *history) commit(boards map[string]board, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for name, b := range boards {
-		if old, known := h.boards[name]; known && old.version != b.version {
+		old, known := h.boards[name]
+		if known && old.board != b.board {
+			old.board.Breaker().HandOver(b.board.Breaker(), now)
+		}
+		if known && old.version != b.version {
 			h.drop(name, old.version, b, now)
 		}
 	}

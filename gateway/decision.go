@@ -99,6 +99,9 @@ func msUntil(from, to time.Time) int64 {
 func noteDecision(draft *receipt.Draft, d *decide.Decision, rt *ensemble.Runtime) {
 	draft.Decide(&d.Verdict, d.Demoted, d.Probe, d.Named())
 	draft.Lane(d.Version(rt), d.OnProbation)
+	if sp := d.In(rt); sp != nil {
+		draft.Base(sp.Version)
+	}
 	draft.ShadowWhy(string(d.ShadowWhy()))
 }
 

@@ -25,7 +25,8 @@ type Verdict struct {
 	Kind     string // compile, review, …: what it is published as
 	By       string // the tenant that judges; "" is the gateway's own judge, whose share of a window is not bounded
 	Revision string // of the weights that answered, as the engine tells it; "" if that is not known
-	Version  string // of the lane that was asked, as it was declared then; "" if that is not known
+	// of the lane that was asked, as it was declared then, and for a Board of its specialist; "" if that is not known
+	Version string
 }
 
 // Breaker is the correctness breaker of one specialist. Safe for concurrent use; Standing takes no lock while it is
@@ -58,6 +59,7 @@ type Breaker struct {
 	changed  time.Time
 	newest   time.Time // arrival of the last probe's verdict
 	moves    uint64
+	heir     *Breaker // that counts in its place; nil if there is none
 }
 
 func newBreaker(c CorrectnessConfig, now time.Time) *Breaker {
@@ -96,7 +98,7 @@ func (l *Breaker) Overturn(v Verdict, passedBy string, now time.Time) {
 
 // weigh changes the windows by what v says and draws the consequences.
 func (l *Breaker) weigh(v Verdict, now time.Time, change func(*votes)) {
-	l.mu.Lock()
+	l = l.current()
 	defer l.mu.Unlock()
 	if l.foreign(v) {
 		return

@@ -28,11 +28,12 @@ func (k *kinds) name(kind string) string {
 	return OtherKind
 }
 
-func (k *kinds) of(kind string, now time.Time) *votes {
+// of returns a kind's verdicts. Those of a kind that has none yet begin at since.
+func (k *kinds) of(kind string, since time.Time) *votes {
 	kind = k.name(kind)
 	v := k.by[kind]
 	if v == nil {
-		made := newVotes(k.cfg, now)
+		made := newVotes(k.cfg, since)
 		v = &made
 		k.by[kind] = v
 	}
@@ -77,7 +78,7 @@ func (k *kinds) saved(now time.Time) map[string][]Slot {
 func (k *kinds) restore(saved map[string][]Slot, now time.Time) {
 	clear(k.by)
 	for name, slots := range saved {
-		k.of(name, now).merge(slots, now)
+		k.of(name, beginOf(slots, k.cfg.Window, now)).merge(slots, now)
 	}
 }
 
@@ -92,7 +93,7 @@ func (l *Breaker) OverturnKind(v Verdict, passedBy string, now time.Time) {
 }
 
 func (l *Breaker) ofKind(v Verdict, now time.Time, change func(*votes)) {
-	l.mu.Lock()
+	l = l.current()
 	defer l.mu.Unlock()
 	if !l.foreign(v) {
 		change(l.kinds.of(v.Kind, now))

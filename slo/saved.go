@@ -37,6 +37,11 @@ type Slot struct {
 func (l *Breaker) Save(now time.Time) Saved {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.saved(now)
+}
+
+// saved is Save under mu.
+func (l *Breaker) saved(now time.Time) Saved {
 	return Saved{
 		Standing: Duty(l.standing.Load()).String(), Changed: l.changed, Begun: l.begun,
 		Served: l.served, Revision: l.revision,

@@ -125,8 +125,20 @@ func (v *votes) saved(now time.Time) (slots []Slot) {
 }
 
 func (v *votes) restore(slots []Slot, now time.Time) {
-	v.reset(now)
+	v.reset(beginOf(slots, v.window, now))
 	v.merge(slots, now)
+}
+
+// beginOf returns when the first slot of a window began that was saved; now if it has none. A window that is restored
+// from there has the same slots: verdicts grow no older, however often they are saved.
+func beginOf(slots []Slot, window time.Duration, now time.Time) time.Time {
+	begin := now
+	for _, s := range slots {
+		if s.At.Before(begin) && now.Sub(s.At) < window {
+			begin = s.At
+		}
+	}
+	return begin
 }
 
 // merge adds verdicts that were saved.

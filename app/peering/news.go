@@ -47,7 +47,7 @@ func (n *news) write(m *peerspb.Message, now time.Time) *peerspb.Message {
 	for _, v := range n.verdicts {
 		m.Verdicts = append(m.Verdicts, &peerspb.Verdict{Specialist: v.specialist, Kind: v.Kind, By: v.By, Pass: v.Pass,
 			AgeMs: uint64(max(now.Sub(v.Answered).Milliseconds(), 0)), Revision: v.Revision, OfKind: v.OfKind,
-			Overturns: v.Overturn, PassedBy: v.PassedBy})
+			Overturns: v.Overturn, PassedBy: v.PassedBy, Version: v.Version})
 	}
 	for _, s := range n.seats {
 		m.Seats = append(m.Seats, s)
@@ -128,7 +128,7 @@ func (g *Group) hearNews(heard peers.Heard) {
 		age := min(time.Duration(min(v.GetAgeMs(), uint64(mostAge.Milliseconds())))*time.Millisecond, mostAge)
 		g.cfg.Judged(v.GetSpecialist(), slo.Given{
 			Verdict: slo.Verdict{Answered: now.Add(-age), Pass: v.GetPass(), Kind: v.GetKind(), By: v.GetBy(),
-				Revision: v.GetRevision()},
+				Revision: v.GetRevision(), Version: v.GetVersion()},
 			OfKind: v.GetOfKind(), Overturn: v.GetOverturns(), PassedBy: v.GetPassedBy()})
 	}
 	for _, s := range m.GetSeats() {

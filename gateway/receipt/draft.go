@@ -47,11 +47,17 @@ func (d *Draft) Lane(version string, probation bool) {
 	d.r.Decision.Version, d.r.Decision.Probation = version, probation
 }
 
+// Base records the version of the specialist that was decided on.
+func (d *Draft) Base(version string) { d.r.Decision.Base = version }
+
 // Decision returns what Decide recorded.
 func (d *Draft) Decision() *Decision { return &d.r.Decision }
 
 // Shadow records the specialist that was sent a copy of the request; empty if no copy was sent.
 func (d *Draft) Shadow(specialist string) { d.r.Decision.Shadow = specialist }
+
+// ShadowBase records the version of the specialist that was sent a copy.
+func (d *Draft) ShadowBase(version string) { d.r.Decision.ShadowBase = version }
 
 // ShadowWhy records why a copy is sent, or why none is.
 func (d *Draft) ShadowWhy(why string) { d.r.Decision.ShadowWhy = why }

@@ -70,6 +70,8 @@ type Decision struct {
 	Probe string `json:"probe,omitempty"`
 
 	Intent string `json:"-"` // in the cascade's words: "unspecified" if none was declared
+	// the declared versions of the specialist, also where Version is its adapter's, and of the one that got the copy
+	Base, ShadowBase string `json:"-"`
 }
 
 // Prompt is what the pipeline found out about the prompt.

@@ -68,6 +68,6 @@ func (a *Audit) OnCopy(c Copy, answer string) {
 			Count(c.Specialist, r, o)
 			return
 		}
-		sample(c.Specialist, slo.Verdict{Answered: c.Asked, Pass: pass, Kind: a.Kind})
+		sample(c.Specialist, slo.Verdict{Answered: c.Asked, Pass: pass, Kind: a.Kind, Version: c.Specialist.Version})
 	})
 }

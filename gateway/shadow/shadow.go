@@ -155,6 +155,7 @@ func (sh *Shadow) End(draft *receipt.Draft, answer *stream.Relay, whole bool) {
 	switch {
 	case name != "":
 		draft.ShadowWhy(string(sh.example.Cause))
+		draft.ShadowBase(sh.sp.Version)
 	case sh != nil:
 		draft.ShadowWhy(string(decide.NotSent))
 	}

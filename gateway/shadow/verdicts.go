@@ -39,7 +39,9 @@ func (v *Verdicts) OnAnswer(rt *ensemble.Runtime, r *receipt.Receipt, o receipt.
 		return false
 	}
 	if !judged.OnTrial {
-		weigh(sp, given, judged)
+		weighed := given
+		weighed.Version = r.Decision.Base
+		weigh(sp, weighed, judged)
 	}
 	v.try(lane, given, judged.Answer)
 	d := &r.Decision
@@ -75,7 +77,8 @@ func (v *Verdicts) try(lane slo.Entrant, given slo.Verdict, change receipt.Chang
 func Count(sp *ensemble.Specialist, r *receipt.Receipt, o receipt.Outcome) receipt.Effect {
 	o.Published = sp.Board.KindOf(cmp.Or(o.Published, o.Kind))
 	judged := r.Judge(o)
-	weigh(sp, slo.Verdict{Answered: r.Time, Pass: o.Pass, Kind: o.Published, By: o.By}, judged)
+	weigh(sp, slo.Verdict{Answered: r.Time, Pass: o.Pass, Kind: o.Published, By: o.By, Version: r.Decision.ShadowBase},
+		judged)
 	return judged.Answer.Effect
 }
 

@@ -475,8 +475,10 @@ type Verdict struct {
 	// A sample of its kind's rate; else of all answers.
 	OfKind bool `protobuf:"varint,7,opt,name=of_kind,json=ofKind,proto3" json:"of_kind,omitempty"`
 	// It makes an answer fail that passed by this voter's verdict; empty: the gateway's own judge.
-	Overturns     bool   `protobuf:"varint,8,opt,name=overturns,proto3" json:"overturns,omitempty"`
-	PassedBy      string `protobuf:"bytes,9,opt,name=passed_by,json=passedBy,proto3" json:"passed_by,omitempty"`
+	Overturns bool   `protobuf:"varint,8,opt,name=overturns,proto3" json:"overturns,omitempty"`
+	PassedBy  string `protobuf:"bytes,9,opt,name=passed_by,json=passedBy,proto3" json:"passed_by,omitempty"`
+	// That the specialist was declared with as the answer was asked for; empty: unknown. It says nothing of another version.
+	Version       string `protobuf:"bytes,10,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -570,6 +572,13 @@ func (x *Verdict) GetOverturns() bool {
 func (x *Verdict) GetPassedBy() string {
 	if x != nil {
 		return x.PassedBy
+	}
+	return ""
+}
+
+func (x *Verdict) GetVersion() string {
+	if x != nil {
+		return x.Version
 	}
 	return ""
 }
@@ -1365,7 +1374,7 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\x05value\x18\x05 \x01(\x01R\x05value\x12\x0e\n" +
 	"\x02by\x18\x06 \x01(\tR\x02by\x12\x10\n" +
 	"\x03why\x18\a \x01(\tR\x03why\x12\x15\n" +
-	"\x06for_ms\x18\b \x01(\x04R\x05forMs\"\xe8\x01\n" +
+	"\x06for_ms\x18\b \x01(\x04R\x05forMs\"\x82\x02\n" +
 	"\aVerdict\x12\x1e\n" +
 	"\n" +
 	"specialist\x18\x01 \x01(\tR\n" +
@@ -1377,7 +1386,9 @@ const file_routing_peers_peers_proto_rawDesc = "" +
 	"\brevision\x18\x06 \x01(\tR\brevision\x12\x17\n" +
 	"\aof_kind\x18\a \x01(\bR\x06ofKind\x12\x1c\n" +
 	"\toverturns\x18\b \x01(\bR\toverturns\x12\x1b\n" +
-	"\tpassed_by\x18\t \x01(\tR\bpassedBy\"p\n" +
+	"\tpassed_by\x18\t \x01(\tR\bpassedBy\x12\x18\n" +
+	"\aversion\x18\n" +
+	" \x01(\tR\aversion\"p\n" +
 	"\x04Used\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x1a\n" +
 	"\brequests\x18\x02 \x01(\rR\brequests\x12\x16\n" +
