@@ -7,7 +7,7 @@ import (
 	"octet/slo"
 )
 
-// A knob that is set at a gateway holds at another one from when that gets the knob's specialist, and again after it was
+// A knob that is set at a gateway holds at another one once that has the specialist of the knob, and again after it was
 // taken out there and put back.
 func TestAKnobHoldsAtAGatewayThatGetsItsSpecialistLater(t *testing.T) {
 	eachStore(t, func(t *testing.T, g *group) {

@@ -9,8 +9,8 @@ import (
 	"octet/internal/redistest"
 )
 
-// A token rate is charged with what answers cost, and not with what no engine has seen, whether gateways count together or each for
-// itself.
+// A token rate is charged with what answers cost, and not with what no engine has seen, whether gateways count together
+// or each for itself.
 func TestATokenRateGoesByWhatAnswersCost(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		sets := []string{"auth.anonymous_limits.rate.tokens_per_minute=600"} // ten a second
@@ -24,7 +24,8 @@ func TestATokenRateGoesByWhatAnswersCost(t *testing.T) {
 		}
 		failed := 0
 		for range 2 { // each is charged most of the rate
-			if resp, text := w.Post(path, chat("debug", 2, false, strings.Repeat("why ", 400))); resp.StatusCode >= 500 {
+			resp, text := w.Post(path, chat("debug", 2, false, strings.Repeat("why ", 400)))
+			if resp.StatusCode >= 500 {
 				failed++
 			} else if resp.StatusCode == 429 && strings.Contains(string(text), "quota_exceeded") {
 				t.Fatalf("shared %t: what failed is charged: %s", shared, text)

@@ -108,7 +108,7 @@ func printAttempts(w io.Writer, turns []receipt.Attempt) {
 	}
 }
 
-// held says how long a request was held until a replica served, and that one was woken for it; nothing where neither is.
+// held says how long a request was held until a replica served, and that one was woken for it; "" if neither was.
 func held(e *receipt.Result) (said string) {
 	if e.HeldMs > 0 {
 		said = fmt.Sprintf(", held %.1f ms", e.HeldMs)

@@ -2,7 +2,7 @@ package slo
 
 import "time"
 
-// HandOver makes to, of which nobody knows yet, what l is, and has it get all that l is told from then on: a verdict
+// HandOver makes to, which nothing uses yet, what l is, and has it get all that l is told from then on: a verdict
 // counts once, whichever of the two it is given to, and whenever.
 func (l *Breaker) HandOver(to *Breaker, now time.Time) {
 	l.mu.Lock()

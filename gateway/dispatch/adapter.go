@@ -81,9 +81,9 @@ func (d *Dispatch) Misses(err error) bool {
 	return true
 }
 
-// allFailed reports whether all replicas that the request was routed to failed, or were too short for it, and others may
-// be found: those that can load its adapter, where no other had it, or that have come since it was routed. The former
-// are left out.
+// allFailed reports whether all replicas that the request was routed to failed, or were too short for it, and others
+// may be found: those that can load its adapter, where no other had it, or that have come since it was routed. The
+// former are left out.
 func (d *Dispatch) allFailed(err error) bool {
 	sp := d.Plan.Specialist
 	return sp != nil && (d.Plan.Adapter != "" && sp.Keeper != nil || d.Shared.Newest() != d.Runtime) &&

@@ -112,8 +112,8 @@ func (a *Account) Add(at, now time.Time, n int64) {
 	a.count(at, now, n)
 }
 
-// Hear counts n tokens that another gateway, which counts for itself, has served. What it gives back is at most what was
-// heard in the period: it may have been taken in one before, or before this gateway listened.
+// Hear counts n tokens that another gateway, which counts for itself, has served. What it gives back is at most what
+// was heard in the period: it may have been taken in one before, or before this gateway listened.
 func (a *Account) Hear(now time.Time, n int64) {
 	if n == 0 {
 		return

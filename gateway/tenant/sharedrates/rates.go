@@ -92,8 +92,8 @@ else
 end
 return 0`)
 
-// Spend takes n that have been used already from a bucket: what is left of it may go below zero, and is waited for then.
-// A negative n gives back; a bucket never has more than its burst.
+// Spend takes n that have been used already from a bucket: what is left of it may go below zero, and is waited for
+// then. A negative n gives back; a bucket never has more than its burst.
 func (r *Rates) Spend(bucket string, perSecond float64, burst, n int) error {
 	l := limit(perSecond, burst)
 	seconds := float64(n) * l.Period.Seconds() / float64(l.Rate)
