@@ -79,7 +79,7 @@ func (h Receipts) Any(c *gin.Context) {
 		r, ok = h.Rings.Asked(c.Param("id"))
 	}
 	if !ok {
-		h.Refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id, or of that request, is kept"))
+		h.Refuse(c, apierr.New(apierr.ReceiptNotFound, "id", "no receipt of that id is kept"))
 		return
 	}
 	c.JSON(http.StatusOK, r)
