@@ -51,6 +51,7 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 		{"no place for a stream that goes on", ErrNoPlace, ByGateway, fleet.Cancelled},
 		{"not tried", fmt.Errorf("%w: slot 1", routing.ErrNotTried), ByGateway, fleet.Cancelled},
 		{"the breaker is open", fmt.Errorf("%w: debug-0", fleet.ErrBreakerOpen), ByGateway, fleet.Cancelled},
+		{"its context is too short", place.ErrShort, ByGateway, fleet.Cancelled},
 		{"out of descriptors", fmt.Errorf("%w: %w", engine.ErrLocal, syscall.EMFILE), ByGateway, fleet.Cancelled},
 		{"a bug of ours", errors.New("anything else"), ByGateway, fleet.Cancelled},
 		{"a body that cannot be sent", apierr.New(apierr.UnsupportedParameter, "n", "no"), ByGateway, fleet.Cancelled},
