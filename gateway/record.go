@@ -151,7 +151,7 @@ func (s *Server) logEnd(x *exchange, r *receipt.Result) {
 		slog.Int("tokens", r.CompletionTokens), slog.Int("attempts", x.dispatch.Attempts),
 	}
 	if id := x.receipt.ID(); id != x.request.ID && x.receipt.Opened() {
-		attrs = append(attrs, slog.String("receipt", id)) // else one id finds both, or there is none
+		attrs = append(attrs, slog.String("receipt", id)) // where it is not the request's, and a receipt is kept
 	}
 	if sp := x.dispatch.Plan.Specialist; sp != nil {
 		attrs = append(attrs, slog.String("specialist", sp.Name),

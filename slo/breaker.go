@@ -59,7 +59,7 @@ type Breaker struct {
 	changed  time.Time
 	newest   time.Time // arrival of the last probe's verdict
 	moves    uint64
-	heir     *Breaker // that counts in its place; nil if there is none
+	heir     *Breaker // the Breaker that counts in its place; nil if there is none
 }
 
 func newBreaker(c CorrectnessConfig, now time.Time) *Breaker {

@@ -170,7 +170,7 @@ func model(f *Facts) Verdict {
 func (f *Facts) apiKey() string { return f.key("api_key", `"${ENGINE_KEY}"`) }
 
 // locked returns how the engine refuses the replica's api_key; nil if it does not. An engine that has answered a
-// request accepts it, whoever may see its models.
+// request accepts it, even if it refuses to list its models.
 func (f *Facts) locked() error {
 	answered := f.Words != "" && f.First == nil
 	switch {

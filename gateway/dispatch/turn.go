@@ -129,10 +129,5 @@ func (d *Dispatch) closeAttempt(at *receipt.Attempt, err error) {
 
 // report tells what an engine's own errors mean.
 func (d *Dispatch) report() fault.Report {
-	r := fault.Report{Request: d.Request, Specialist: d.Plan.Specialist.Name}
-	if d.turn.rep != nil {
-		r.Gate = d.turn.rep.Gate
-		r.Shorter = d.Request.Intent.Replica == "" && d.turn.rep.Shorter(d.Runtime)
-	}
-	return r
+	return fault.Report{Request: d.Request, Specialist: d.Plan.Specialist.Name, Replica: d.turn.rep, Runtime: d.Runtime}
 }

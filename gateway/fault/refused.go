@@ -11,10 +11,10 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/sse"
 	"octet/gateway/stream"
-	"octet/scheduler/gate"
 )
 
 // maxRefusal bounds how much of an engine's error body is read, in bytes.
@@ -36,9 +36,9 @@ const leastBusy = time.Second
 // Report makes typed errors of what an engine says in place of an answer.
 type Report struct {
 	Request    *intake.Request
-	Specialist string     // that was asked
-	Gate       *gate.Gate // of the replica; nil if there is none
-	Shorter    bool       // another replica takes longer requests than this one, or may
+	Specialist string            // that was asked
+	Replica    *ensemble.Replica // nil if there is none
+	Runtime    *ensemble.Runtime // that the replica is of
 }
 
 // Refused is the error of an engine's answer other than 200.
@@ -73,7 +73,7 @@ func (r Report) refusedBy(said refusal) error {
 // tooLong is the error of a request that an engine finds longer than its context.
 func (r Report) tooLong() *apierr.Error {
 	cause := ErrMistaken
-	if r.Shorter {
+	if r.Replica != nil && r.Request.Intent.Replica == "" && r.Replica.Shorter(r.Runtime) {
 		cause = fmt.Errorf("%w: %w", ErrMistaken, ErrShorter)
 	}
 	return &apierr.Error{Code: apierr.ContextLength, Param: r.Request.PromptMember(), Cause: cause,
@@ -92,8 +92,8 @@ func (r Report) busyFor(said refusal) time.Duration {
 	if said.after > 0 {
 		return said.after
 	}
-	if r.Gate != nil {
-		return max(r.Gate.NextEnd(), leastBusy)
+	if r.Replica != nil && r.Replica.Gate != nil {
+		return max(r.Replica.Gate.NextEnd(), leastBusy)
 	}
 	return leastBusy
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Asked returns the newest receipt in memory of a request with that id, any tenant's, rendered; false if there is none.
-// It looks through all that is kept: for an operator, who has the id that a client reports.
+// It looks through all that is kept, which an operator's question may cost: what a client reports is the request's id.
 func (rs *Rings) Asked(requestID string) (newest *Receipt, ok bool) {
 	rs.mu.Lock()
 	rings := maps.Clone(rs.rings)
