@@ -40,9 +40,10 @@ type replicas struct {
 	trust      *certificates
 	checks     *tokenizers.Checks
 	identities *identities
-	forget     func(replica string)       // drops the metrics of a replica that has gone
-	weight     func(tenant string) int    // of a tenant's share of a busy replica
-	shares     func(*replica) gate.Shares // what tenants have had of one at all gateways; nil if this one is alone
+	forget     func(replica string)                 // drops the metrics of a replica that has gone
+	weight     func(tenant string) int              // of a tenant's share of a busy replica
+	shares     func(*replica) gate.Shares           // what tenants have had of one at all gateways; nil if this one is alone
+	asleep     func(context.Context, *replica) bool // asks an engine whether it sleeps
 	// promised returns how many requests that were sent away are expected back at a time.
 	promised func(specialist string) func(priority int, now time.Time) float64
 
@@ -59,6 +60,7 @@ func newReplicas(cfg *config.Config, a *App, via string) *replicas {
 		guard: a.guard, trust: a.certificates,
 		dial: a.Dial, kinds: a.Source.Engines, via: via, checks: a.tokens.Checks(),
 		identities: a.identities, forget: a.series.routes.Forget, weight: a.tenancy.weight, shares: a.sharesOf,
+		asleep:   a.fellAsleep,
 		promised: func(sp string) func(int, time.Time) float64 { return a.history.booksOf(sp).full.Expected },
 		all:      map[string]*replica{},
 	}
@@ -143,6 +145,7 @@ func (s *replicas) servedAs(r *replica, rep *config.Replica) *ensemble.Replica {
 		Context:       s.identities.limitOf(r.key.origin()),
 		Contradiction: func() string { return s.identities.contradiction(r.key) },
 		Tokens:        func() ensemble.TokenCheck { return ensemble.TokenCheck(s.checks.Of(rep.Name)) },
+		Asleep:        func(ctx context.Context) bool { return s.asleep(ctx, r) },
 	}
 }
 

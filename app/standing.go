@@ -19,6 +19,19 @@ func (p prober) stands(ctx context.Context, member *fleet.Replica, r *replica) {
 	p.app.noteStanding(member, r, standingOf(said))
 }
 
+// fellAsleep asks an engine that has refused a request whether it sleeps: it may have been put to sleep since its last
+// probe, and not from here.
+func (a *App) fellAsleep(ctx context.Context, r *replica) bool {
+	member, present := a.replicas.fleet.Find(r.key.name)
+	if !present || !r.client.TellsSleep() {
+		return false
+	}
+	if member.Said() != fleet.Asleep {
+		prober{a}.stands(ctx, member, r)
+	}
+	return member.Said() == fleet.Asleep
+}
+
 // noteStanding notes what an engine says of itself. One that sleeps has lost its prefix cache.
 func (a *App) noteStanding(member *fleet.Replica, r *replica, now fleet.Standing) {
 	if member.Says(now) != fleet.Asleep && now == fleet.Asleep {

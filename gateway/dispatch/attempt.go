@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"octet/engine"
@@ -190,13 +191,24 @@ func (d *Dispatch) call() error {
 	d.Taken = d.Taken || t.resp.Status() == 200
 	switch {
 	case t.resp.Status() != 200:
-		return d.report().Refused(t.resp)
+		return d.refused()
 	case d.Request.Stream:
 		d.takenUp()
 		return t.place.Cause(d.report().Meaning(d.Relay.Open(d.source())))
 	}
 	d.takenUp()
 	return t.place.Cause(d.report().Meaning(d.Relay.Whole(d.source())))
+}
+
+// refused is what an engine's answer other than 200 means. One that cannot serve now may have been put to sleep by
+// another gateway, or by hand: the request is one for a sleeper then.
+func (d *Dispatch) refused() error {
+	t := &d.turn
+	err := d.report().Refused(t.resp)
+	if t.resp.Status() == http.StatusServiceUnavailable && t.rep.FellAsleep(t.place.Context()) {
+		return place.ErrAsleep
+	}
+	return err
 }
 
 // lastHop is what this replica is sent for the answer. An answer that goes on from its text owes nothing to earlier

@@ -84,7 +84,7 @@ func (l leg) call() error {
 		return t.place.Cause(d.Relay.Late(t.hurriedBy, err))
 	}
 	if t.resp.Status() != 200 {
-		return d.report().Refused(t.resp)
+		return d.refused()
 	}
 	d.Taken = true
 	body, err := d.Relay.Collect(t.resp)

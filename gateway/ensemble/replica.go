@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"context"
 	"net"
 	"net/url"
 	"strconv"
@@ -54,6 +55,8 @@ type Replica struct {
 	// which revision of its weights its engine tells; nil if engines are not asked, holds nil while it has not told
 	Weights *atomic.Pointer[string]
 	Tokens  func() TokenCheck // nil if tokens are not compared
+	// asks the engine whether it sleeps, and notes what it says; nil if engines are not asked
+	Asleep func(context.Context) bool
 }
 
 // What is known of whether a replica's engine takes stream_options.include_usage.
@@ -97,6 +100,9 @@ func (r *Replica) MaxContext() int {
 	}
 	return int(r.Context.Load())
 }
+
+// FellAsleep returns true if the engine, which has refused a request, says that it sleeps. It asks the engine.
+func (r *Replica) FellAsleep(ctx context.Context) bool { return r.Asleep != nil && r.Asleep(ctx) }
 
 // Shorter returns true if another replica of its specialist takes more tokens, or may.
 func (r *Replica) Shorter(rt *Runtime) bool {

@@ -1,0 +1,86 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"octet/engine/emulator"
+)
+
+// An engine that another gateway, or an operator, has put to sleep since its last probe refuses the next requests: they
+// are requests for a sleeper as any other, are held, and wake it. It is the same by every door, and where the turn is
+// not the last step's.
+func TestAnEngineThatIsPutToSleepByOthersIsWoken(t *testing.T) {
+	for _, path := range []string{"/v1/chat/completions", "/v1/completions", "/v1/messages", "/v1/responses"} {
+		for _, stream := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBubble(t, awake("debug-0"))
+				b.Serve(sleeperWorld)
+				time.Sleep(3*time.Second + 500*time.Millisecond) // half a second after a probe
+				b.tell("http://debug-0/sleep?level=1")
+				body := strings.Replace(brief(0), "{", fmt.Sprintf(`{"stream":%t,`, stream), 1)
+				switch path {
+				case "/v1/completions":
+					body = strings.Replace(body, `"messages":[{"role":"user","content":"question 0"}]`, `"prompt":"q"`, 1)
+				case "/v1/responses":
+					body = strings.Replace(body, `"messages"`, `"input"`, 1)
+					body = strings.Replace(body, `"max_tokens":4`, `"max_output_tokens":16`, 1)
+				}
+				began := time.Now()
+				resp, err := b.Ask(t.Context(), http.MethodPost, "http://data"+path, body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := whole(t, resp)
+				if took := time.Since(began); resp.StatusCode != 200 || took < loads || took > loads+3*time.Second {
+					t.Errorf("%s, stream %t: %d after %v: %s", path, stream, resp.StatusCode, took, text)
+				}
+				r := b.Read("http://data/v1/receipts/" + resp.Header.Get("X-Receipt-Id"))
+				if !strings.Contains(r, `"woke":true`) || !strings.Contains(r, `"not_tried"`) {
+					t.Errorf("the receipt does not tell: %s", r)
+				}
+				if n := b.woken("debug-0"); n != 1 || !b.Quiet() {
+					t.Errorf("woken %d times, quiet %t", n, b.Quiet())
+				}
+			})
+		}
+	}
+}
+
+// Where another replica serves, the request goes there at once. One that is busy, and does not sleep, is not taken to.
+func TestAnEngineThatRefusesIsAskedWhetherItSleeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, awake("debug-0", "debug-1"))
+		b.Serve(strings.Replace(sleeperWorld, "    replicas:\n",
+			"    replicas:\n      - {name: debug-1, url: \"http://debug-1\", engine: vllm, blocks: 512}\n", 1))
+		time.Sleep(3*time.Second + 500*time.Millisecond)
+		b.tell("http://debug-0/sleep?level=1")
+		for i, o := range b.crowd(4) {
+			if o.status != 200 || o.took > time.Second {
+				t.Errorf("%d: %+v", i, o)
+			}
+		}
+		time.Sleep(30 * time.Second)
+		if n := b.woken("debug-0"); n != 0 {
+			t.Errorf("woken %d times", n)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, MaxRunning: 4}})
+		b.Serve(sleeperWorld)
+		time.Sleep(3 * time.Second)
+		resp, err := b.Ask(t.Context(), http.MethodPost, "http://debug-0/admin/faults",
+			`{"kind":"status","k":503,"times":1}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole(t, resp)
+		if o := b.outcome(t.Context(), brief(1)); o.status != 503 || o.code != "overloaded" || o.took > time.Second {
+			t.Errorf("one that is busy: %+v", o)
+		}
+	})
+}
