@@ -179,7 +179,8 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 		Digest: a.digest, Probation: a.history.probation, Finder: registry{a},
 		Examine: a.Examine, Connects: a.connects.read,
 		Front: front.Kind(cfg.Front), TLS: a.certificates.data(), AdminTLS: a.certificates.admin(),
-		Live: live.Config{PerSecond: cfg.Admin.Decisions.PerSecond, Watchers: cfg.Admin.Decisions.Readers},
+		Leaving: a.replicas.leaving.open,
+		Live:    live.Config{PerSecond: cfg.Admin.Decisions.PerSecond, Watchers: cfg.Admin.Decisions.Readers},
 	}
 	if a.Source.Path != "" {
 		o.Reload = a.Reload

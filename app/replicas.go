@@ -47,6 +47,8 @@ type replicas struct {
 	// promised returns how many requests that were sent away are expected back at a time.
 	promised func(specialist string) func(priority int, now time.Time) float64
 
+	leaving leaving
+
 	mu  sync.Mutex
 	all map[string]*replica // by name; guarded by mu, replaced whole
 }
@@ -242,6 +244,7 @@ func (s *replicas) commit(next map[string]*replica) (gone []*replica) {
 func (s *replicas) retire(gone []*replica) {
 	now := s.present()
 	for _, r := range gone {
+		s.leaving.add(r.served)
 		if now[r.key.name] == nil {
 			s.fleet.Remove(r.key.name)
 			s.forget(r.key.name)

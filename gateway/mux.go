@@ -110,10 +110,10 @@ func (s *Server) operators() *gin.Engine {
 func (s *Server) views(e *gin.Engine) {
 	o := &s.options
 	state := &api.State{Current: s.Runtime, Open: s.seats.Open, Draining: s.seats.Draining, Probation: s.probation,
-		Finder: o.Finder, Started: s.started, Doctor: o.Examine != nil}
+		Leaving: o.Leaving, Finder: o.Finder, Started: s.started, Doctor: o.Examine != nil}
 	caches := api.Caches{Refuse: s.refuse, Current: s.Runtime, Index: o.Index, Knowledge: o.Knowledge, Log: s.log}
 	receipts := api.Receipts{Refuse: s.refuse, Rings: s.receipts, Elsewhere: o.Elsewhere}
-	requests := api.Requests{Refuse: s.refuse, Current: s.Runtime, Now: s.now}
+	requests := api.Requests{Refuse: s.refuse, Current: s.Runtime, Leaving: o.Leaving, Now: s.now}
 	doctor := api.Doctor{Refuse: s.refuse, Examine: o.Examine, Connects: o.Connects}
 	decisions := api.Decisions{Refuse: s.refuse, Live: s.live}
 	calibration := api.Calibration{Refuse: s.refuse, Of: o.Calibrated}

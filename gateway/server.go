@@ -42,6 +42,7 @@ type Options struct {
 	Live       live.Config                 // GET /admin/decisions; its Now is the server's
 	Reload     func(context.Context) error // POST /admin/reload
 	Finder     api.Finder                  // POST /admin/replicas; nil where all replicas are listed
+	Leaving    api.Leaving                 // the replicas that a reload has taken out while requests were open there
 	Now        func() time.Time            // default time.Now
 	// GET /admin/doctor; nil: there is none
 	Prefix    string        // of the ids of receipts, by which other gateways find this one; "" where it is alone

@@ -49,7 +49,18 @@ type OpenRequests struct {
 type Requests struct {
 	Refuse  Refuse
 	Current Current
+	Leaving Leaving
 	Now     func() time.Time
+}
+
+// Leaving returns the replicas that a reload has taken out and that still have requests. A nil Leaving has none.
+type Leaving func() []*ensemble.Replica
+
+func (l Leaving) replicas() []*ensemble.Replica {
+	if l == nil {
+		return nil
+	}
+	return l()
 }
 
 // Handle answers with as many requests as the parameter most says; specialist and replica choose.
@@ -66,7 +77,7 @@ func (h Requests) Handle(c *gin.Context) {
 	}
 	specialist, replica := c.Query("specialist"), c.Query("replica")
 	open, now, rt := []OpenRequest{}, h.Now(), h.Current()
-	for _, rep := range &rt.Replicas {
+	for _, rep := range slices.Concat(rt.Replicas[:], h.Leaving.replicas()) {
 		if rep == nil || specialist != "" && specialist != rep.Fleet.Spec().Specialist ||
 			replica != "" && replica != rep.Name {
 			continue

@@ -107,13 +107,16 @@ type EnsembleState struct {
 	Started     time.Time         `json:"started"`
 	Doctor      bool              `json:"doctor"` // there is GET /admin/doctor
 	Specialists []SpecialistState `json:"specialists"`
-	Discovery   *DiscoveryState   `json:"discovery,omitempty"` // absent where all replicas are listed
-	JWKS        *IssuerState      `json:"jwks,omitempty"`      // absent without auth.jwt
+	// Leaving are replicas that a reload has taken out and that still have requests. They are in no specialist's sums.
+	Leaving   []ReplicaState  `json:"leaving,omitempty"`
+	Discovery *DiscoveryState `json:"discovery,omitempty"` // absent where all replicas are listed
+	JWKS      *IssuerState    `json:"jwks,omitempty"`      // absent without auth.jwt
 }
 
 // State answers /admin/state.
 type State struct {
 	Current   Current
+	Leaving   Leaving
 	Open      func() int64 // requests being answered
 	Draining  func() bool
 	Probation *slo.Probation
@@ -153,11 +156,25 @@ func (h *State) Handle(c *gin.Context) {
 	}
 	state := EnsembleState{Generation: rt.Generation, Open: h.Open(), Draining: h.Draining(), Specialists: list,
 		Started: h.Started, Doctor: h.Doctor, JWKS: issuerState(rt.Tenants, time.Now())}
+	state.Leaving = h.leaving(&want)
 	if h.Finder != nil {
 		found := h.Finder.Sources()
 		state.Discovery = &found
 	}
 	c.JSON(http.StatusOK, state)
+}
+
+// leaving returns the replicas that are taken out, of those that are wanted.
+func (h *State) leaving(want *wanted) (list []ReplicaState) {
+	for _, rep := range h.Leaving.replicas() {
+		if (want.specialist == "" || want.specialist == rep.Fleet.Spec().Specialist) &&
+			(want.replica == "" || want.replica == rep.Name) {
+			r := replicaState(rep)
+			r.Withdrawn, r.Why = true, "left"
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // SLOs answers /admin/slo: the reports of all specialists.
