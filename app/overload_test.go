@@ -13,6 +13,8 @@ import (
 )
 
 // overloadWorld has one specialist that is to be overloaded, and one with time to spare: second choice of one another.
+// The load of debug is back to normal three times calm after the storm, and those that it refused last have come again:
+// before ten seconds have passed.
 const overloadWorld = `
 auth: {anonymous: true}
 limits: {max_queue_wait: 3s, receipts: 30000}
@@ -23,7 +25,7 @@ specialists:
   - name: debug
     tokenizer: builtin
     scheduler: {max_running: 8, max_waiting: 128}
-    slo: {escalation: {calm: 3s}}
+    slo: {escalation: {calm: 2s}}
     replicas:
       - {name: debug-0, url: "http://debug-0", blocks: 512, forward_priority: true}
       - {name: debug-1, url: "http://debug-1", blocks: 512, forward_priority: true}

@@ -18,7 +18,7 @@ func identify(ctx context.Context, h *headers, tenants *tenant.Table, now time.T
 			return operator, nil
 		}
 	}
-	return tenants.ByAuthorization(ctx, tenant.Authorization(h.authorization, h.apiKey), now)
+	return tenants.ByFields(ctx, h.authorization, h.apiKey, now)
 }
 
 // readReplica returns the replica that a request names, "" if it names none. A tenant without the right does not learn

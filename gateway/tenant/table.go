@@ -114,19 +114,23 @@ func (t *Table) Identify(r *http.Request, now time.Time) (*Tenant, *apierr.Error
 			return nil, apierr.Repeated(name)
 		}
 	}
-	return t.ByAuthorization(r.Context(), Authorization(r.Header.Get("Authorization"), r.Header.Get(apiKeyHeader)), now)
+	return t.ByFields(r.Context(), r.Header.Get("Authorization"), r.Header.Get(apiKeyHeader), now)
 }
 
 // apiKeyHeader is where clients of Messages have their key.
 const apiKeyHeader = "X-Api-Key"
 
-// Authorization returns the Authorization header, or what it would be for the key of an X-Api-Key header where there is
-// none. Both may be "".
-func Authorization(authorization, apiKey string) string {
-	if authorization == "" && apiKey != "" {
-		return "Bearer " + apiKey
+// ByFields returns the tenant of a request's Authorization and X-Api-Key fields, as ByAuthorization does. Both may be
+// ""; the key of the latter counts where the former is.
+func (t *Table) ByFields(ctx context.Context, authorization, apiKey string, now time.Time) (*Tenant, *apierr.Error) {
+	if authorization != "" || apiKey == "" {
+		return t.ByAuthorization(ctx, authorization, now)
 	}
-	return authorization
+	tenant, err := t.ByAuthorization(ctx, "Bearer "+apiKey, now)
+	if err != nil && err.Code == apierr.InvalidAPIKey {
+		err.Param = apiKeyHeader
+	}
+	return tenant, err
 }
 
 // ByAuthorization returns the tenant of an Authorization header, which may be "", at a time. A token whose key is not
