@@ -151,7 +151,7 @@ func (s *Server) orders(e *gin.Engine) {
 
 // readiness answers /readyz, on both listeners.
 func (s *Server) readiness() api.Ready {
-	return api.Ready{Refuse: s.refuse, Current: s.Runtime, Draining: s.seats.CheckDrain, Now: s.now}
+	return api.Ready{Refuse: s.refuse, Current: s.Runtime, Proved: &s.proved, Draining: s.seats.CheckDrain, Now: s.now}
 }
 
 // refuse answers with a typed error outside the straight line.

@@ -82,6 +82,7 @@ type Server struct {
 	escalation  escalate.Controller
 	live        *live.Decisions
 	started     time.Time
+	proved      atomic.Bool // it was ready once: its engines answer it
 
 	decider decide.Decider
 	inbound intake.Arriving        // bodies on their way

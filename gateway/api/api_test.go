@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,7 +79,7 @@ func TestATenantSeesItsOwnModelsAndWindows(t *testing.T) {
 
 func TestAGatewayIsReadyWhileASpecialistServes(t *testing.T) {
 	var draining *apierr.Error
-	h := Ready{Refuse: refusing, Now: time.Now, Draining: func() *apierr.Error { return draining },
+	h := Ready{Refuse: refusing, Now: time.Now, Proved: new(atomic.Bool), Draining: func() *apierr.Error { return draining },
 		Current: func() *ensemble.Runtime { return serving(t) }}
 	e := NewEngine(refusing)
 	e.GET("/readyz", h.Handle)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -15,6 +16,7 @@ type Ready struct {
 	Refuse   Refuse
 	Current  Current
 	Draining func() *apierr.Error // nil while the gateway is not
+	Proved   *atomic.Bool         // it was ready once; before, a replica serves only if it has answered
 	Now      func() time.Time
 }
 
@@ -24,10 +26,11 @@ func (h Ready) Handle(c *gin.Context) {
 		h.Refuse(c, e)
 		return
 	}
-	if e := unready(h.Current(), h.Now()); e != nil {
+	if e := unready(h.Current(), h.Now(), h.Proved.Load()); e != nil {
 		h.Refuse(c, e)
 		return
 	}
+	h.Proved.Store(true)
 	c.String(http.StatusOK, "ready\n")
 }
 
@@ -35,11 +38,12 @@ func (h Ready) Handle(c *gin.Context) {
 func Alive(c *gin.Context) { c.String(http.StatusOK, "ok\n") }
 
 // unready returns why no request can be served; nil if any specialist can serve, or all of them, as ReadyWhen says.
-func unready(rt *ensemble.Runtime, now time.Time) *apierr.Error {
+// trusted says that replicas count that have not answered yet: those that a reload brings.
+func unready(rt *ensemble.Runtime, now time.Time, trusted bool) *apierr.Error {
 	e, serving := apierr.New(apierr.NoHealthyReplica, "", "no replica serves"), 0
 	for _, sp := range rt.Specialists {
 		s := sp.Snapshot()
-		if s.Serves() || wakes(sp) {
+		if s.Serves() && (trusted || s.Proved()) || wakes(sp) {
 			serving++
 		} else if back := s.Recovery(now); e.RetryAfter == 0 || back > 0 && back < e.RetryAfter {
 			e.RetryAfter = back

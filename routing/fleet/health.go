@@ -14,11 +14,11 @@ type watch struct {
 	wake      chan struct{} // buffered 1: asks for a probe soon
 }
 
-// OnSuccess notes that the replica answered as it should. It costs four atomic loads while all is well.
+// OnSuccess notes that the replica answered as it should. It costs five atomic loads while all is well.
 func (r *Replica) OnSuccess() {
 	r.busy.clear()
 	r.suspects.clear()
-	if r.streak.Load() != 0 || !r.Healthy() {
+	if r.streak.Load() != 0 || !r.Healthy() || !r.Proved() {
 		r.recordProbe(true)
 	}
 }
@@ -75,6 +75,7 @@ func (r *Replica) updateHealth(w *watch, ok bool) (changed bool) {
 // recordSuccess brings the replica back after enough successes in a row. The caller holds stateMu.
 func (r *Replica) recordSuccess(w *watch) {
 	r.streak.Store(0)
+	r.proved.Store(true)
 	if r.Healthy() {
 		return
 	}

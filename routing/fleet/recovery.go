@@ -56,11 +56,18 @@ func (s *Snapshot) Recovery(now time.Time) (soonest time.Duration) {
 }
 
 // Serves returns true if a replica that can bring answers takes requests now.
-func (s *Snapshot) Serves() bool {
+func (s *Snapshot) Serves() bool { return s.serves((*Replica).Admits) }
+
+// Proved returns true if one of those that Serve has answered before.
+func (s *Snapshot) Proved() bool {
+	return s.serves(func(r *Replica) bool { return r.Admits() && r.Proved() })
+}
+
+func (s *Snapshot) serves(as func(*Replica) bool) bool {
 	hosts := s.Available()
 	hosts.Keep(&s.decode)
 	for h := range hosts.All() {
-		if s.replicas[h].Admits() {
+		if as(s.replicas[h]) {
 			return true
 		}
 	}

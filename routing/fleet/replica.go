@@ -19,6 +19,7 @@ type Replica struct {
 	beside   atomic.Pointer[Beside] // nil if there is nothing
 	besides  atomic.Uint64          // times that it was noted
 	breaker  *breaker
+	proved   atomic.Bool  // see Proved
 	streak   atomic.Int64 // probes or connections failed in a row; changed under stateMu only
 	states   *states
 
@@ -72,6 +73,9 @@ func (r *Replica) Healthy() bool {
 	}
 	return !down
 }
+
+// Proved returns true once a probe of the replica, or a request, has succeeded: before, it is healthy on trust.
+func (r *Replica) Proved() bool { return r.proved.Load() }
 
 // Draining returns true if the replica takes no new requests.
 func (r *Replica) Draining() bool {
