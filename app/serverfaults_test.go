@@ -125,7 +125,8 @@ func TestServerFaultsAreToldBeforeTheFirst(t *testing.T) {
 	}
 }
 
-// A client that does not read has its answer broken off for no server's fault.
+// A client that does not read has its answer broken off for no fault of the server, and with no code: none says that.
+// The receipt does.
 func TestAClientThatDoesNotReadIsNoServerFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Step: 10 * time.Millisecond}})
@@ -138,9 +139,13 @@ func TestAClientThatDoesNotReadIsNoServerFault(t *testing.T) {
 		}
 		defer resp.Body.Close()
 		time.Sleep(5 * time.Minute) // nothing is read
-		broke := b.Metric("http://admin", "octet_errors_total")
-		if n := b.Metric("http://admin", "octet_server_faults_total"); broke != 1 || n != 0 {
-			t.Errorf("%v answers failed, %v of them for a server's fault", broke, n)
+		failed := b.Metric("http://admin", "octet_errors_total")
+		if n := b.Metric("http://admin", "octet_server_faults_total"); failed != 0 || n != 0 || !b.Quiet() {
+			t.Errorf("%v answers failed, %v of them for a server's fault; all is over: %t", failed, n, b.Quiet())
+		}
+		r := b.Read("http://data/v1/receipts/" + resp.Header.Get("X-Receipt-Id"))
+		if !strings.Contains(r, `"client_slow"`) || strings.Contains(r, `"internal_error"`) {
+			t.Errorf("the receipt says %s", r)
 		}
 	})
 }

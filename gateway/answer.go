@@ -33,10 +33,11 @@ type answer struct {
 func (a *answer) whole() bool { return a.failure == nil && !a.abort && a.status == http.StatusOK }
 
 // faulty reports whether the answer failed for a server's fault: with a status of 5xx, or broken off after its status.
-// It is no server's fault that a client leaves or does not read, or that a deadline passes that the client has set.
+// It is no server's fault that a deadline passes that the client has set. An answer whose client leaves or does not
+// read has not failed.
 func (a *answer) faulty() bool {
 	e := a.failure
-	if e == nil || e.Code == apierr.DeadlineExceeded || errors.Is(e, stream.ErrSlowClient) {
+	if e == nil || e.Code == apierr.DeadlineExceeded {
 		return false
 	}
 	return a.status == http.StatusOK || a.status >= http.StatusInternalServerError
@@ -132,9 +133,10 @@ func found(d *receipt.Draft, r *intake.Request) string {
 }
 
 // fail ends the answer with a typed error: as the whole of it, or, once it has begun, as the last event of the stream
-// and an abnormal close.
+// and an abnormal close. A client that has left, or does not read, is told nothing.
 func (x *exchange) fail(err error) {
-	if x.Left() && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, intake.ErrUnread) {
+	if errors.Is(err, stream.ErrSlowClient) ||
+		x.Left() && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, intake.ErrUnread) {
 		// a body that is late, or that is broken, looks to net/http like a client that left
 		x.answer.abort = true
 		return
@@ -150,7 +152,7 @@ func (x *exchange) fail(err error) {
 		return
 	}
 	x.answer.abort = true
-	if !x.request.Stream || errors.Is(err, stream.ErrSlowClient) {
+	if !x.request.Stream {
 		return
 	}
 	x.relay.Adopt()
