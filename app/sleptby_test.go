@@ -1,14 +1,18 @@
 package app_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"octet/engine/emulator"
+	"octet/gateway/apierr"
 )
 
 // An engine that another gateway, or an operator, has put to sleep since its last probe refuses the next requests: they
@@ -83,4 +87,32 @@ func TestAnEngineThatRefusesIsAskedWhetherItSleeps(t *testing.T) {
 			t.Errorf("one that is busy: %+v", o)
 		}
 	})
+}
+
+// One that refuses, and does not say whether it sleeps, keeps no request waiting for it.
+func TestAnEngineThatDoesNotSayWhetherItSleepsHoldsNoRequest(t *testing.T) {
+	var refuses atomic.Bool
+	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case refuses.Load() && r.Method == http.MethodPost:
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+		case refuses.Load():
+			<-r.Context().Done()
+		default:
+			fmt.Fprint(w, `{"is_sleeping":false,"object":"list","data":[]}`)
+		}
+	}))
+	t.Cleanup(engine.Close)
+	w := newWorld(t, fmt.Sprintf(`
+auth: {anonymous: true}
+fleet: {probe_timeout: 1m, probe_interval: 1m}
+specialists:
+  - {name: debug, tokenizer: builtin, replicas: [{url: %q, engine: vllm, blocks: 512}]}
+`, engine.URL), nil)
+	eventually(t, "it serves", func() bool { return w.Get(w.Data+"/readyz", nil) == 200 })
+	refuses.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	resp := w.Ask(ctx, "/v1/chat/completions", brief(1))
+	checkError(t, resp, []byte(whole(t, resp)), 503, apierr.Overloaded, "")
 }

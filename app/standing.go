@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"octet/engine/openai"
 	"octet/routing/fleet"
@@ -19,6 +20,9 @@ func (p prober) stands(ctx context.Context, member *fleet.Replica, r *replica) {
 	p.app.noteStanding(member, r, standingOf(said))
 }
 
+// saysWithin is how long a request waits for its engine to say whether it sleeps.
+const saysWithin = time.Second
+
 // fellAsleep asks an engine that has refused a request whether it sleeps: it may have been put to sleep since its last
 // probe, and not from here.
 func (a *App) fellAsleep(ctx context.Context, r *replica) bool {
@@ -27,6 +31,8 @@ func (a *App) fellAsleep(ctx context.Context, r *replica) bool {
 		return false
 	}
 	if member.Said() != fleet.Asleep {
+		ctx, cancel := context.WithTimeout(ctx, saysWithin)
+		defer cancel()
 		prober{a}.stands(ctx, member, r)
 	}
 	return member.Said() == fleet.Asleep
