@@ -78,6 +78,7 @@ func (a *App) sleeper(specialist string, served *ensemble.Replica, r *replica) s
 		Member: served.Fleet, Known: r.known.Load(),
 		Wake:  func(ctx context.Context) error { return a.wake(ctx, specialist, r) },
 		Sleep: func(ctx context.Context) error { return a.layDown(ctx, r) },
+		Busy:  func() bool { return served.Gate.Stats().Running > 0 },
 		Idle: func() (bool, uint64) {
 			s, told, others := served.Gate.Stats(), served.Fleet.Reported(), served.Fleet.Others()
 			return s.Waiting+s.Running+told.Running+told.Waiting+others.Running+others.Waiting == 0,

@@ -116,3 +116,41 @@ specialists:
 	resp := w.Ask(ctx, "/v1/chat/completions", brief(1))
 	checkError(t, resp, []byte(whole(t, resp)), 503, apierr.Overloaded, "")
 }
+
+// vLLM keeps what it is sent while it sleeps, and tells of no request. Where it was put to sleep by others it is woken
+// for what it keeps, whether another replica serves or not.
+func TestAnEngineThatKeepsRequestsInItsSleepIsWoken(t *testing.T) {
+	for _, replicas := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			engines := awake("debug-0", "debug-1")
+			engines[0].AwaitsWake, engines[1].AwaitsWake = true, true
+			b := newBubble(t, engines)
+			yaml := sleeperWorld
+			if replicas == 2 {
+				yaml = strings.Replace(yaml, "    replicas:\n",
+					"    replicas:\n      - {name: debug-1, url: \"http://debug-1\", engine: vllm, blocks: 512}\n", 1)
+			}
+			b.Serve(yaml)
+			time.Sleep(3*time.Second + 500*time.Millisecond) // half a second after a probe
+			b.tell("http://debug-0/sleep?level=1")
+			kept := 0
+			for i, o := range b.crowd(4) {
+				if o.status != 200 || o.took > loads+4*time.Second {
+					t.Errorf("%d replicas, %d: %+v", replicas, i, o)
+				}
+				if o.took > loads {
+					kept++
+				}
+			}
+			if n := b.woken("debug-0"); kept == 0 || n != 1 || !b.Quiet() {
+				t.Errorf("%d replicas: woken %d times for %d requests", replicas, n, kept)
+			}
+			time.Sleep(time.Minute)
+			b.tell("http://debug-0/sleep?level=1") // nothing is there
+			time.Sleep(time.Minute)
+			if n := b.woken("debug-0"); n != 1 {
+				t.Errorf("%d replicas: woken %d times", replicas, n)
+			}
+		})
+	}
+}

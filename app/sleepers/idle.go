@@ -11,6 +11,10 @@ import (
 // crowdedFor is how long requests must queue at every replica that serves before another one is woken.
 const crowdedFor = time.Second
 
+// stuckFor is how long a replica must sleep with requests at its engine before it is woken for them: those that it
+// refuses have left it by then.
+const stuckFor = time.Second
+
 // idle is since when a replica has had nothing to do.
 type idle struct {
 	taken uint64 // requests
@@ -112,3 +116,19 @@ func (one *sleeper) crowded(replicas []Replica, now time.Time) bool {
 	}
 	return now.Sub(one.crowdedAt) >= crowdedFor
 }
+
+// stuck reports whether a replica has slept with requests at its engine for stuckFor: another gateway, or an operator,
+// has put it to sleep. vLLM keeps what it is sent while it sleeps until it is woken. The caller holds mu.
+func (one *sleeper) stuck(replicas []Replica, now time.Time) bool {
+	if !slices.ContainsFunc(replicas, keeps) {
+		one.stuckAt = time.Time{}
+		return false
+	}
+	if one.stuckAt.IsZero() {
+		one.stuckAt = now
+	}
+	return now.Sub(one.stuckAt) >= stuckFor
+}
+
+// keeps returns true if a replica sleeps, can be woken and has requests.
+func keeps(r Replica) bool { return r.Member.Wakable() && r.Busy() }

@@ -24,6 +24,7 @@ type sleeper struct {
 	rested uint64
 
 	crowdedAt time.Time // since when requests queue at every replica that serves; zero while they do not
+	stuckAt   time.Time // since when a replica sleeps that has requests; zero while none does
 }
 
 func newSleeper(s *Sleepers, name string, t Terms) *sleeper {
@@ -77,7 +78,8 @@ func (one *sleeper) expects(replicas []Replica) bool {
 }
 
 // look opens the queue while a replica serves, and where the specialist is gone, for there is nothing to wait for. Else
-// it closes it, and has one woken if requests wait, or if one is wanted for a request that cannot wait so long.
+// it closes it, and has one woken if requests wait, or if one is wanted for a request that cannot wait so long. One that
+// sleeps and has requests is woken for them.
 func (one *sleeper) look(wanted bool) {
 	found := one.of.config.Found(one.name)
 	replicas, now, serves := found.Replicas, time.Now(), false
@@ -87,13 +89,14 @@ func (one *sleeper) look(wanted bool) {
 	one.mu.Lock()
 	woke := one.noteServing(serves, one.waking.up(replicas, serves), now)
 	crowded := serves && one.crowded(replicas, now)
+	stuck := one.stuck(replicas, now)
 	one.mu.Unlock()
 	if serves || found.Gone {
 		one.queue.Open(woke)
 	} else {
 		one.queue.Close()
 	}
-	if crowded || serves && len(lacking(replicas)) > 0 || !serves && !found.Gone && (wanted || one.queue.Len() > 0) {
+	if crowded || stuck || serves && len(lacking(replicas)) > 0 || !serves && !found.Gone && (wanted || one.queue.Len() > 0) {
 		one.wake(replicas, serves, now)
 	}
 }

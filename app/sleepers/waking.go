@@ -136,6 +136,9 @@ func (one *sleeper) way(replicas []Replica, beside bool) (func(context.Context) 
 	if first := lacking(replicas); beside && len(first) > 0 {
 		sleeping = first
 	}
+	if i := slices.IndexFunc(replicas, keeps); i >= 0 && !one.stuckAt.IsZero() {
+		sleeping = replicas[i : i+1]
+	}
 	if len(sleeping) == 0 {
 		return nil, nil
 	}

@@ -79,6 +79,8 @@ type Config struct {
 	Asleep   bool          // it sleeps from the start
 	// its events do not tell that the cache is lost when it goes to sleep
 	SleepsSilently bool
+	// it keeps what it is sent while it sleeps until it is woken, and answers then, as vLLM does; else it refuses
+	AwaitsWake bool
 
 	Adapters     []string      // LoRA adapters that are loaded from the start
 	AdapterSlots int           // adapters that it may have loaded at once; default 256

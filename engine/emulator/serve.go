@@ -15,6 +15,9 @@ func (e *Emulator) complete(w http.ResponseWriter, r *http.Request) { e.infer(w,
 
 func (e *Emulator) infer(w http.ResponseWriter, r *http.Request, chat bool) {
 	a, err := e.readAsk(r, chat)
+	if err == nil {
+		err = e.sleeper.await(r.Context())
+	}
 	if asleep := e.sleeper.refusal(); err == nil {
 		err = asleep
 	}

@@ -1,26 +1,29 @@
 package emulator
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
 )
 
-// sleeper is whether the engine has put its model aside, as vLLM's does: the cache is lost, requests are refused, and
-// waking takes as long as Config.LoadTime.
+// sleeper is whether the engine has put its model aside, as vLLM's does: the cache is lost, requests are refused, or
+// kept, and waking takes as long as Config.LoadTime.
 type sleeper struct {
-	load time.Duration
+	load   time.Duration
+	awaits bool // see Config.AwaitsWake
 
 	mu      sync.Mutex
 	asleep  bool          // guarded by mu
 	loaded  chan struct{} // closed when the loading under way is over; nil while none is; guarded by mu
+	woken   chan struct{} // closed when the engine is awake; nil if no request waits for that; guarded by mu
 	boots   bool          // it has not been loaded since the start; guarded by mu
 	wakings int           // loads begun after a sleep; guarded by mu
 	sleeps  int           // guarded by mu
 }
 
 func newSleeper(c Config) sleeper {
-	return sleeper{load: c.LoadTime, asleep: c.Asleep || c.Boots, boots: c.Boots}
+	return sleeper{load: c.LoadTime, awaits: c.AwaitsWake, asleep: c.Asleep || c.Boots, boots: c.Boots}
 }
 
 // refusal returns why no request is taken; nil if the model is there.
@@ -35,6 +38,26 @@ func (s *sleeper) refusal() error {
 			Code: http.StatusServiceUnavailable}
 	}
 	return nil
+}
+
+// await returns when the engine is awake, if it keeps requests until then.
+func (s *sleeper) await(ctx context.Context) error {
+	s.mu.Lock()
+	if !s.awaits || !s.asleep || s.boots {
+		s.mu.Unlock()
+		return nil
+	}
+	if s.woken == nil {
+		s.woken = make(chan struct{})
+	}
+	woken := s.woken
+	s.mu.Unlock()
+	select {
+	case <-woken:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // state returns whether the engine sleeps, loading after a sleep included, and whether it loads for the first time.
@@ -61,6 +84,10 @@ func (s *sleeper) wake() <-chan struct{} {
 		defer s.mu.Unlock()
 		s.asleep, s.boots, s.loaded = false, false, nil
 		close(loaded)
+		if s.woken != nil {
+			close(s.woken)
+			s.woken = nil
+		}
 	})
 	return loaded
 }
