@@ -34,6 +34,13 @@ var struck = map[string][2]apierr.Code{ // streamed, unary
 	emulator.HalfEvent:       {apierr.UpstreamReset, apierr.UpstreamReset},
 	emulator.Flood:           {apierr.UpstreamProtocolError, apierr.UpstreamProtocolError},
 	emulator.BadFrame:        {apierr.UpstreamProtocolError, apierr.UpstreamProtocolError},
+	emulator.Abort:           {apierr.UpstreamReset, apierr.UpstreamReset},
+}
+
+// untold reports whether a surface does not tell the fault: vLLM's own Responses says that what it has given up is
+// completed.
+func (f engineFault) untold(s *surface) bool {
+	return f.Kind == emulator.Abort && s.mode == "native" && s.name == "responses"
 }
 
 // unheard are faults before the head of an answer.
@@ -115,6 +122,9 @@ func TestEveryFaultInEveryPhaseEndsInOneVerdict(t *testing.T) {
 					w.Fault("systems-0", fmt.Sprintf(`{"kind":%q,"k":%d,"times":0}`, f.Kind, f.K))
 					for i := range d.surfaces {
 						s := &d.surfaces[i]
+						if f.untold(s) {
+							continue
+						}
 						asking.Go(func() { f.judge(t, mode, s, w.verdictOf(s, "systems", mode)) })
 					}
 				}
@@ -186,7 +196,7 @@ func TestEveryFaultIsAnotherReplicasTurn(t *testing.T) {
 				for i := range d.surfaces {
 					s := &d.surfaces[i]
 					begun := s.mode == "native" && mode == "streamed" && f.K > 0 && f.streamed != ""
-					if begun || testing.Short() && i != f.K%len(d.surfaces) {
+					if begun || f.untold(s) || testing.Short() && i != f.K%len(d.surfaces) {
 						continue
 					}
 					t.Run(fmt.Sprintf("%s %d %s %s %s", f.Kind, f.K, mode, s.mode, s.name), func(t *testing.T) {

@@ -77,11 +77,15 @@ func (s *messagesSurface) events(dst []byte, k *doorChunk, done bool) []byte {
 	}
 	if len(k.Choices) == 0 {
 		dst = s.shut(dst)
-		return appendEvent(dst, "message_delta", messageEvent{Type: "message_delta",
-			Delta: map[string]any{"stop_reason": s.stop}, Usage: messageUsageOf(k.Usage)})
+		delta := map[string]any{"stop_reason": s.stop}
+		if s.stop == "" { // aborted
+			delta["stop_reason"] = nil
+		}
+		return appendEvent(dst, "message_delta", messageEvent{Type: "message_delta", Delta: delta,
+			Usage: messageUsageOf(k.Usage)})
 	}
-	if stop, ended := messageStops[k.Choices[0].Finish]; ended {
-		s.stop = stop
+	if finish := k.Choices[0].Finish; finish != "" {
+		s.stop = messageStops[finish]
 	}
 	return s.pieces(dst, &k.Choices[0].Delta)
 }

@@ -21,8 +21,11 @@ const (
 	// K tokens, then bytes that are neither SSE nor JSON, and a clean end of the body
 	Garbage    = "garbage"
 	ErrorEvent = "error_event" // K tokens, then an error object and [DONE]; status 500 when not streamed
-	Slow       = "slow"        // ten steps between two tokens
-	Close      = "close"       // K tokens, then the connection closes, and the body is not at its end
+	// K tokens, then the finish reason "abort" and a good end: what vLLM makes of all that it has where it is stopped;
+	// not streamed, the whole body with that reason
+	Abort = "abort"
+	Slow  = "slow"  // ten steps between two tokens
+	Close = "close" // K tokens, then the connection closes, and the body is not at its end
 	// K tokens, then a proper end of the body, without [DONE]; nothing of a body that is not streamed
 	Cut       = "cut"
 	HalfEvent = "half_event" // K tokens, then half of an event, then a reset
@@ -37,7 +40,7 @@ const (
 
 var faultKinds = []string{
 	DieBeforeHeaders, DieAfterHeaders, DieAfterTokens, Hang, HangAfterTokens, Garbage, ErrorEvent, Slow,
-	Close, Cut, HalfEvent, Flood, BadFrame, Overrun, Status, BadHead, HugeHead, HalfHead,
+	Close, Cut, HalfEvent, Flood, BadFrame, Overrun, Status, BadHead, HugeHead, HalfHead, Abort,
 	LoadRefused, LoadDies, LoadCut, LoadLost,
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,9 @@ const flood = 2 << 20 // bytes
 
 // errStruck ends an answer to which nothing more is to be written: a fault or an error has had the last word.
 var errStruck = errors.New("emulator: the answer has ended on the wire")
+
+// finishReason is why an answer has ended, in a body.
+var finishReason = regexp.MustCompile(`"finish_reason":"[a-z_]*"`)
 
 // wire is the way of one answer to its client, with at most one fault on it. Its methods return errStruck when they
 // were the last; that a client is gone is seen in its request's context alone.
@@ -67,7 +71,7 @@ func (x *wire) pass() error {
 			return x.die()
 		}
 	}
-	if x.tokens == x.fault.K && (x.streamed || x.fault.Kind != DieAfterTokens) {
+	if x.tokens == x.fault.K && (x.streamed || x.fault.Kind != DieAfterTokens && x.fault.Kind != Abort) {
 		if err := x.strike(); err != nil {
 			return err
 		}
@@ -79,6 +83,10 @@ func (x *wire) pass() error {
 // finish is called with what is left to write when every token has passed: a whole body, or the end of a stream.
 func (x *wire) finish(rest []byte) error {
 	if !x.streamed {
+		if x.fault.Kind == Abort {
+			rest = finishReason.ReplaceAll(rest, []byte(`"finish_reason":"abort"`))
+			x.fault = Fault{}
+		}
 		x.w.Header().Set("Content-Length", strconv.Itoa(len(rest)))
 		if x.fault.Kind == DieAfterTokens {
 			x.send(rest[:len(rest)/2])
@@ -115,6 +123,11 @@ func (x *wire) strike() error {
 		return x.raw("not a length\r\n")
 	case Garbage:
 		x.send([]byte("\x00\xff\xfe{\"id\": [not json\n\ndata: {\"choices\":[{\n\n"))
+		return errStruck
+	case Abort:
+		x.send([]byte(`data: {"object":"chat.completion.chunk","choices":[{"index":0,"text":"","delta":{},` +
+			`"finish_reason":"abort"}]}` + "\n\n" + `data: {"object":"chat.completion.chunk","choices":[],` +
+			`"usage":{"prompt_tokens":1,"completion_tokens":1}}` + "\n\ndata: [DONE]\n\n"))
 		return errStruck
 	case ErrorEvent:
 		return x.fail(&problem{Message: "EngineCore encountered an issue.", Type: "InternalServerError",

@@ -194,10 +194,10 @@ func (d *Dispatch) call() error {
 		return d.refused()
 	case d.Request.Stream:
 		d.takenUp()
-		return t.place.Cause(d.report().Meaning(d.Relay.Open(d.source())))
+		return t.place.Cause(d.aborted(d.report().Meaning(d.Relay.Open(d.source()))))
 	}
 	d.takenUp()
-	return t.place.Cause(d.report().Meaning(d.Relay.Whole(d.source())))
+	return t.place.Cause(d.aborted(d.report().Meaning(d.Relay.Whole(d.source()))))
 }
 
 // refused is what an engine's answer other than 200 means. One that cannot serve now may have been put to sleep by
@@ -206,6 +206,16 @@ func (d *Dispatch) refused() error {
 	t := &d.turn
 	err := d.report().Refused(t.resp)
 	if t.resp.Status() == http.StatusServiceUnavailable && t.rep.FellAsleep(t.place.Context()) {
+		return place.ErrAsleep
+	}
+	return err
+}
+
+// aborted returns err, or place.ErrAsleep if it is of an answer that the engine has given up, as it is put to sleep, and
+// of which the client has nothing.
+func (d *Dispatch) aborted(err error) error {
+	t := &d.turn
+	if errors.Is(err, fault.ErrEngineAborted) && !d.Relay.Begun() && t.rep.FellAsleep(t.place.Context()) {
 		return place.ErrAsleep
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"octet/gateway/place"
 	"octet/gateway/receipt"
 	"octet/gateway/sse"
+	"octet/gateway/stream"
 	"octet/routing"
 )
 
@@ -98,6 +99,8 @@ func (l leg) call() error {
 				t.place.Cached(cached)
 			}
 			d.Observer().Usage(said.Usage)
+		} else if errors.Is(err, sse.ErrAborted) {
+			return d.aborted(d.report().Meaning(&stream.Unusable{Err: err}))
 		}
 		if !t.place.Pin() {
 			return place.ErrPreempted

@@ -86,7 +86,7 @@ func (d *Dispatch) settle(err error) {
 	switch {
 	case errors.Is(err, engine.ErrConnect):
 		t.rep.Fleet.OnConnectFailure()
-	case errors.Is(err, engine.ErrReset):
+	case errors.Is(err, engine.ErrReset), errors.Is(err, fault.ErrEngineAborted):
 		t.rep.Fleet.ProbeSoon()
 	case verdict == fleet.Succeeded:
 		t.rep.Fleet.OnSuccess()

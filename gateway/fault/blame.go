@@ -62,6 +62,7 @@ var causes = [...]struct {
 	{ErrEngineBusy, ByLoad},
 
 	{ErrEngineFailed, ByReplica},
+	{ErrEngineAborted, ByReplica},
 	{engine.ErrConnect, ByReplica},
 	{engine.ErrReset, ByReplica},
 	{engine.ErrProtocol, ByReplica},
@@ -97,7 +98,7 @@ func Retryable(err error) bool {
 		errors.Is(err, engine.ErrConnect) || errors.Is(err, engine.ErrLocal) || errors.Is(err, engine.ErrReset) ||
 		errors.Is(err, engine.ErrProtocol) ||
 		errors.Is(err, ErrEngineFailed) || errors.Is(err, ErrEngineBusy) || errors.Is(err, ErrHandover) ||
-		errors.Is(err, ErrShorter) ||
+		errors.Is(err, ErrShorter) || errors.Is(err, ErrEngineAborted) ||
 		LacksAdapter(err)
 }
 

@@ -70,6 +70,7 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 		{"500", refused(500), ByReplica, fleet.Failed},
 		{"500 as the first event", said("500", "InternalServerError"), ByReplica, fleet.Failed},
 		{"an error without a code", said("", ""), ByReplica, fleet.Failed},
+		{"given up by its engine", x.Meaning(&stream.Unusable{Err: sse.Aborted()}), ByReplica, fleet.Failed},
 		{"an error within the answer", broke(&sse.EngineError{Message: "no", Code: "400"}), ByReplica, fleet.Failed},
 		{"401 for the gateway's own key", refused(401), ByReplica, fleet.Failed},
 		{"302", refused(302), ByReplica, fleet.Failed},

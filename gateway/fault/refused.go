@@ -119,7 +119,7 @@ func (r Report) Meaning(err error) error {
 
 func (r Report) unusable(err *stream.Unusable) error {
 	var said *sse.EngineError
-	if err.Begun || !errors.As(err, &said) {
+	if err.Begun || !errors.As(err, &said) || errors.Is(said, sse.ErrAborted) {
 		return broke(err)
 	}
 	long := engine.IsContextOverflow(said.Type, said.Code, said.Message)
@@ -130,9 +130,12 @@ func (r Report) unusable(err *stream.Unusable) error {
 func broke(err error) error {
 	var said *sse.EngineError
 	if errors.As(err, &said) {
+		cause := ErrEngineFailed
+		if errors.Is(said, sse.ErrAborted) {
+			cause = ErrEngineAborted
+		}
 		return &apierr.Error{Code: apierr.UpstreamReset, Message: sentences[apierr.UpstreamReset],
-			EngineText: clipWords(wordsOf(said)),
-			Cause:      fmt.Errorf("%w: %w", ErrEngineFailed, said)}
+			EngineText: clipWords(wordsOf(said)), Cause: fmt.Errorf("%w: %w", cause, said)}
 	}
 	return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
 }

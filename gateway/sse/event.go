@@ -129,6 +129,11 @@ func (s *Scanner) data(event, data []byte, failed bool) bool {
 		s.err = s.engine
 		return false
 	}
+	if string(c.finish) == aborted {
+		s.engine = Aborted()
+		s.err = s.engine
+		return false
+	}
 	s.reasoned = s.reasoned || c.reasoning
 	if c.hasUsage {
 		s.usage, s.hasUsage = c.usage, true

@@ -24,6 +24,9 @@ func (k *chunk) unary(body []byte) (Unary, error) {
 	case k.failed:
 		return Unary{}, k.engineError(body)
 	}
+	if string(k.finish) == aborted {
+		return Unary{}, Aborted()
+	}
 	return Unary{Usage: k.usage, Finish: finishName(k.finish), Text: k.text}, nil
 }
 
@@ -41,6 +44,9 @@ const relearn = 32
 func (a *Answers) Scan(body []byte) (u Unary, err error) {
 	for i := range a.known {
 		if o := a.known[i].Load(); o != nil && o.match(body, &u) {
+			if u.Finish == aborted {
+				return Unary{}, Aborted()
+			}
 			return u, nil
 		}
 	}

@@ -9,18 +9,19 @@ import (
 // nativeEvent is one event of Messages as an engine writes it, or a message. Strings are what stands between their
 // quotes.
 type nativeEvent struct {
-	of     []byte // its type
-	id     []byte // of the message
-	index  int
-	inside []byte   // the type of its delta, or of its block
-	piece  []byte   // of a delta
-	at     sse.Span // where that is
-	text   []byte   // of a message's blocks, or of one that begins
-	stop   []byte   // stop_reason
-	usage  sse.Usage
-	told   bool // it has a usage
-	failed *sse.EngineError
-	calls  []sse.Call // of a message's blocks, or of one that begins
+	of      []byte // its type
+	id      []byte // of the message
+	index   int
+	inside  []byte   // the type of its delta, or of its block
+	piece   []byte   // of a delta
+	at      sse.Span // where that is
+	text    []byte   // of a message's blocks, or of one that begins
+	stop    []byte   // stop_reason
+	usage   sse.Usage
+	told    bool // it has a usage
+	failed  *sse.EngineError
+	endless bool       // its reason to end is null, as that of a message that begins
+	calls   []sse.Call // of a message's blocks, or of one that begins
 
 	data []byte // that is read
 }
@@ -58,7 +59,7 @@ func (e *nativeEvent) object(c *wire.Cursor, inner bool) {
 		case "content":
 			e.parts(c)
 		case "stop_reason":
-			e.stop = doors.Quoted(c)
+			e.stops(c)
 		case "usage":
 			e.readUsage(c)
 		case "error":
@@ -67,6 +68,12 @@ func (e *nativeEvent) object(c *wire.Cursor, inner bool) {
 			c.Skip()
 		}
 	}
+}
+
+// stops reads why an answer has ended.
+func (e *nativeEvent) stops(c *wire.Cursor) {
+	e.endless = c.Peek() == 'n'
+	e.stop = doors.Quoted(c)
 }
 
 func (e *nativeEvent) parts(c *wire.Cursor) {
@@ -101,7 +108,7 @@ func (e *nativeEvent) part(c *wire.Cursor) {
 		case "thinking", "partial_json":
 			e.takePiece(c)
 		case "stop_reason":
-			e.stop = doors.Quoted(c)
+			e.stops(c)
 		default:
 			c.Skip()
 		}

@@ -51,7 +51,9 @@ func (n *native) Read(data []byte, said *sse.Said) bool {
 	case "content_block_stop":
 		n.open, n.index = false, e.index+1
 	case "message_delta":
-		said.Finish = finishOf(e.stop)
+		if said.Finish = finishOf(e.stop); e.endless { // what vLLM has given up
+			said.Failed = sse.Aborted()
+		}
 	case "message_stop":
 		said.Last = true
 	case "error":
@@ -117,6 +119,8 @@ func (*native) ReadWhole(body []byte) (sse.Unary, error) {
 		return sse.Unary{}, e.failed
 	case string(e.of) != "message":
 		return sse.Unary{}, fmt.Errorf("%w: not a message", sse.ErrGarbage)
+	case len(e.stop) == 0: // likewise
+		return sse.Unary{}, sse.Aborted()
 	}
 	return sse.Unary{Usage: e.usage, Finish: finishOf(e.stop), Text: e.text, Calls: e.calls}, nil
 }
