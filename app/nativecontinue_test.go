@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"octet/engine/emulator"
+	"octet/gateway/ensemble"
 )
 
 const (
@@ -151,4 +153,59 @@ func TestAPreemptedNativeStreamGoesOnWhereItWas(t *testing.T) {
 		t.Errorf("%d preemptions, %v", n, resp.Header)
 	}
 	eventually(t, "ledgers at their baseline", w.Quiet)
+}
+
+// Within and behind reasoning a native stream goes on where engines were seen to show it to their model, as its own
+// tokens are not told. Where none was, it ends in one typed error, and of the replica nothing is concluded.
+func TestANativeStreamGoesOnFromReasoningThatIsSeen(t *testing.T) {
+	engines := nativeProse(true)
+	for i := range engines {
+		engines[i].Text = emulator.TextTools
+	}
+	w := newWorld(t, smallWorld, engines, "limits.retry_budget=1", "fleet.breaker.failures=100")
+	const i = 2 // reasoning and text
+	chat := toldAt(chatPath, "debug", i)
+	both := []string{"debug-0", "debug-1"}
+	for _, path := range []string{messagesPath, responsesPath} {
+		_, want := w.Post(path, toldAt(path, "debug", i), "X-Request-Id", "cut")
+		for _, known := range []uint32{ensemble.ReasoningUntried, ensemble.ReasoningShown} {
+			for _, k := range []int{5, 9, 16} {
+				for _, name := range both {
+					w.Replica(name).Reasoning.Store(known)
+				}
+				w.diesOnce(chat, emulator.DieAfterTokens, k)
+				resp, got := w.Post(path, toldAt(path, "debug", i), "X-Request-Id", "cut")
+				r := w.receiptOf(resp.Header)
+				goes := known == ensemble.ReasoningShown
+				if goes != r.Result.Done || resp.Header.Get("X-Door") != "native" {
+					t.Errorf("%s, known %d, after %d: %v %+v", path, known, k, resp.Header, r.Result)
+				}
+				if a, b := saidAt(string(want)), saidAt(string(got)); goes && a != b || !strings.HasPrefix(a, b) {
+					t.Errorf("%s, known %d, after %d: %s\nalone %s", path, known, k, b, a)
+				}
+				for _, name := range both {
+					if now := w.Replica(name).Reasoning.Load(); now != known {
+						t.Errorf("%s, known %d, after %d: of %s is known %d", path, known, k, name, now)
+					}
+				}
+			}
+		}
+	}
+	eventually(t, "ledgers at their baseline", w.Quiet)
+}
+
+// pieces are what the deltas of a door's stream say.
+var pieces = regexp.MustCompile(`"(thinking|text|delta)":("(?:[^"\\]|\\.)*")`)
+
+// saidAt puts what a stream of a door said in deltas together.
+func saidAt(stream string) (said string) {
+	for _, event := range strings.Split(stream, "\n\n") {
+		if !strings.Contains(event, "delta\n") {
+			continue
+		}
+		for _, m := range pieces.FindAllStringSubmatch(event, -1) {
+			said += strings.Trim(m[2], `"`)
+		}
+	}
+	return said
 }

@@ -287,7 +287,7 @@ func (d *Dispatch) source() stream.Source {
 		Engine: &t.rep.Kind, Request: &d.Request.Parsed, Response: t.resp, Place: &t.place, Shape: &t.rep.Answers,
 		Rewriter: d.steps.protocol, Context: d.Plan.Specialist.MaxContext(), Board: d.Plan.Specialist.Board,
 		Native: t.native, Handed: t.handed, Reasons: t.rep.Reasons(),
-		Proved: t.rep.Reasoning.Load() == ensemble.ReasoningShown, FirstTokenBy: t.hurriedBy,
+		Proved: t.rep.SeenToReason(), FirstTokenBy: t.hurriedBy,
 	}
 	if d.steps.holding() {
 		s.Held = d.steps.holding

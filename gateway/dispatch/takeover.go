@@ -103,7 +103,8 @@ func (t *takeover) run() error {
 func (t *takeover) Dispatch(ctx context.Context, s routing.Step, host index.HostID, _ int) error {
 	d := t.c
 	rep := d.Runtime.Replicas[host]
-	if !continuable(d.Request, rep) || !d.Relay.Cont.ContinuedBy(rep.Reasons()) || rep.OnlyAfterMeeting() {
+	if !continuable(d.Request, rep) || !d.Relay.Cont.ContinuedBy(rep.Reasons(), rep.SeenToReason()) ||
+		rep.OnlyAfterMeeting() {
 		return fmt.Errorf("%w: slot %d cannot go on with an answer", routing.ErrNotTried, host)
 	}
 	d.retry.free = true

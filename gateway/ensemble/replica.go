@@ -123,6 +123,10 @@ func (r *Replica) Reasons() bool {
 	return r.Kind.Streams.Reasoning && r.Reasoning.Load() != ReasoningHidden
 }
 
+// SeenToReason reports whether the replica's engine was seen to show its model the reasoning of an answer that it
+// continued.
+func (r *Replica) SeenToReason() bool { return r.Reasoning.Load() == ReasoningShown }
+
 // Serves returns true if the engine serves a door itself.
 func (r *Replica) Serves(door engine.Doors) bool {
 	return r.Doors != nil && engine.Doors(r.Doors.Load())&door != 0

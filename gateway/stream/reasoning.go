@@ -48,16 +48,21 @@ func (k *reasoning) members() []byte {
 	return slices.Concat([]byte(`,"reasoning_content":"`), k.thought, []byte(`","reasoning":"`), k.thought, []byte{'"'})
 }
 
-// ContinuedBy reports whether an engine could continue what there is of the answer. reasons says that it shows
-// reasoning to its model.
-func (c *Continuation) ContinuedBy(reasons bool) bool {
-	return c.Usable() && (len(c.thought) == 0 || reasons)
+// ContinuedBy reports whether an engine could continue what there is of the answer. reasons says that it is taken to
+// show reasoning to its model, and shown that it was seen to. Where tokens were not told nothing shows it again.
+func (c *Continuation) ContinuedBy(reasons, shown bool) bool {
+	return c.Usable() && (len(c.thought) == 0 || reasons && (shown || c.told()))
 }
 
+// told returns true if the tokens so far were told by the engines that they came from. Of one that spoke the door's own
+// words there are only events, which are fewer: marks of the template bring none, and one may bring several.
+func (c *Continuation) told() bool { return c.spent == 0 }
+
 // astray reports whether an engine that was to continue from reasoning had another prompt than the first engine's with
-// the answer so far behind it. Where a count is missing nothing shows that it had not.
+// the answer so far behind it. Where a count is missing nothing shows that it had not. Where the tokens so far were not
+// told it was seen before.
 func (c *Continuation) astray(u sse.Usage, told bool) bool {
-	if c.handed == 0 || c.base == 0 {
+	if c.handed == 0 || c.base == 0 || !c.told() {
 		return false
 	}
 	fewer := c.prompt + c.base - u.PromptTokens
@@ -73,7 +78,7 @@ func (p *progress) strays() bool {
 	}
 	c.read = true
 	if !c.astray(p.scanner.Usage()) {
-		c.proved = c.handed > 0 && c.base > 0
+		c.proved = c.handed > 0 && c.base > 0 && c.told()
 		return false
 	}
 	c.drop()

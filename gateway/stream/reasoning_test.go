@@ -82,7 +82,7 @@ func TestReasoningAndTextAreKept(t *testing.T) {
 				o.Text([]byte("T"))
 			}
 		}
-		if got := c.Holds(len(tt.said)); got != tt.kept || c.ContinuedBy(true) != tt.kept {
+		if got := c.Holds(len(tt.said)); got != tt.kept || c.ContinuedBy(true, false) != tt.kept {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}
@@ -111,6 +111,25 @@ func TestAnEngineThatDoesNotSeeTheReasoningIsFoundOut(t *testing.T) {
 		c.HandOver(tt.base, tt.prompt)
 		if c.prompt = tt.prompt; c.astray(sse.Usage{PromptTokens: tt.told}, tt.known) != tt.astray {
 			t.Errorf("%s", tt.name)
+		}
+	}
+}
+
+// An engine that speaks the door's own words tells no tokens, and what comes of it shows nothing of the template: from
+// reasoning its answer goes on where the template is known, and says nothing of it.
+func TestReasoningOfWhichNoTokensWereToldIsContinuedWhereItWasSeen(t *testing.T) {
+	c := &Continuation{spent: 40, reasoning: reasoning{thought: []byte("r"), thoughts: 1}}
+	c.HandOver(1, 100)
+	for _, is := range []struct{ reasons, shown, continued bool }{
+		{false, false, false}, {true, false, false}, {true, true, true},
+	} {
+		if got := c.ContinuedBy(is.reasons, is.shown); got != is.continued {
+			t.Errorf("%+v: %v", is, got)
+		}
+	}
+	for _, prompt := range []int{0, 90, 100, 105, 200} {
+		if c.astray(sse.Usage{PromptTokens: prompt}, true) {
+			t.Errorf("a prompt of %d is astray", prompt)
 		}
 	}
 }
