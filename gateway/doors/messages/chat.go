@@ -29,12 +29,13 @@ const (
 	contextManagement
 	serviceTier
 	cached
+	thread
 	members
 )
 
 var names = [members]string{"model", "max_tokens", "messages", "system", "stop_sequences", "stream", "temperature",
 	"top_p", "top_k", "tools", "tool_choice", "thinking", "metadata", "output_config", "output_format",
-	"context_management", "service_tier", "cache_control"}
+	"context_management", "service_tier", "cache_control", "thread"}
 
 // chat is a chat completion's body while it is written.
 type chat struct {
@@ -103,6 +104,9 @@ func (c *chat) take(member int, cur *wire.Cursor) error {
 
 // write writes all members of the chat completion that take has not written.
 func (c *chat) write(m *[members]doors.Value) error {
+	if !m[thread].Absent() {
+		return m[thread].Refuse(wire.CodeUnsupportedParameter, "would need a memory that the gateway does not have")
+	}
 	err := c.prompt(m)
 	if err == nil {
 		err = c.sampling(m)

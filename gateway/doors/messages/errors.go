@@ -21,9 +21,16 @@ func (Door) AppendError(dst []byte, e *apierr.Error, requestID string) []byte {
 	if e.Param != "" {
 		dst = wire.AppendQuoted(append(dst, `,"param":`...), e.Param)
 	}
+	if e.Param == names[thread] && e.Code == apierr.UnsupportedParameter {
+		dst = append(dst, unthreaded...)
+	}
 	dst = wire.AppendQuoted(append(dst, `},"request_id":`...), requestID)
 	return append(dst, '}')
 }
+
+// unthreaded are the details of the refusal of a thread, a conversation that is held. Tool runners of the SDKs send it
+// unless they are told not to, and go on without it, with the whole conversation, if the error has these.
+const unthreaded = `,"details":{"error_code":"thread_unsupported_request"}`
 
 // Failure implements doors.Answer.
 func (*Answer) Failure(e *apierr.Error, requestID string) []byte {
