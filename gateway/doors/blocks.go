@@ -27,7 +27,8 @@ type Blocks struct {
 	chunk Chunk
 	usual frame
 	begun bool
-	call  int // the engine's number of the last call
+	call  int    // the engine's number of the last call
+	id    []byte // of that call; empty if it has none
 }
 
 // Speller writes a stream in the words of a surface.
@@ -45,7 +46,7 @@ type Speller interface {
 // Adopt goes on with a stream that others have begun: a block of that kind is open at a place, or the next is to be
 // there, and so many calls have begun. All of a stream's later calls are new ones.
 func (b *Blocks) Adopt(kind Kind, index, calls int) {
-	b.begun, b.Kind, b.Index, b.Calls, b.call = true, kind, index, calls, -1
+	b.begun, b.Kind, b.Index, b.Calls, b.call, b.id = true, kind, index, calls, -1, b.id[:0]
 }
 
 // Events spells whole events of a stream. Comments are passed over, and so is [DONE].
@@ -113,12 +114,13 @@ func (b *Blocks) piece(kind Kind, raw []byte, s Speller) {
 
 // use spells a piece of a call. A call that another block has followed cannot go on.
 func (b *Blocks) use(c *Call, s Speller) error {
-	if b.Kind != Use || c.Index != b.call {
-		if b.Calls > 0 && c.Index <= b.call || len(c.Name) == 0 {
+	another := b.another(c)
+	if another || b.Kind != Use || c.Index != b.call {
+		if !another && b.Calls > 0 && c.Index <= b.call || len(c.Name) == 0 {
 			return fmt.Errorf("%w: a piece of call %d comes out of turn", ErrChunk, c.Index)
 		}
 		b.Close(s)
-		b.Kind, b.call = Use, c.Index
+		b.Kind, b.call, b.id = Use, c.Index, append(b.id[:0], c.ID...)
 		s.Open(c)
 		b.Calls++
 	}
@@ -126,6 +128,13 @@ func (b *Blocks) use(c *Call, s Speller) error {
 		s.Piece(c.Arguments)
 	}
 	return nil
+}
+
+// another returns true if c begins a call though it has the number of the last one: some engines number none, or all
+// alike. Each has a name and an id of its own.
+func (b *Blocks) another(c *Call) bool {
+	return b.Calls > 0 && c.Index == b.call && len(c.Name) > 0 && len(c.ID) > 0 && len(b.id) > 0 &&
+		!bytes.Equal(c.ID, b.id)
 }
 
 // Close ends the block that is open, if there is one.

@@ -112,6 +112,7 @@ func grammar(events []byte, short *[]string) error {
 func TestEventsOfAStream(t *testing.T) {
 	const call = `"tool_calls":[{"index":%d,"id":"%s","type":"function","function":{"name":"ls","arguments":""}}]`
 	const more = `"tool_calls":[{"index":%d,"function":{"arguments":"%s"}}]`
+	const bare = `"tool_calls":[{"id":"%s","function":{"name":"ls","arguments":"{}"}}]`
 	for name, c := range map[string]struct {
 		in   []string
 		want string
@@ -130,6 +131,15 @@ func TestEventsOfAStream(t *testing.T) {
 			delta2(fmt.Sprintf(more, 0, `1}`)), delta2(fmt.Sprintf(call, 1, "")), delta2(fmt.Sprintf(more, 1, `{}`)),
 			finish("tool_calls"), usage},
 			`start +text a - +tool_use:t1:ls {"a": 1} - +tool_use:toolu_c1_1:ls {} - tool_use/4+5/4 stop`},
+		"calls of one number": {[]string{delta2(fmt.Sprintf(call, 0, "t1")), delta2(fmt.Sprintf(more, 0, `{}`)),
+			delta2(fmt.Sprintf(call, 0, "t2")), delta2(fmt.Sprintf(more, 0, `{}`)), finish("tool_calls")},
+			"start +tool_use:t1:ls {} - +tool_use:t2:ls {} - tool_use/0+0/0 stop"},
+		"calls of no number, text between them": {[]string{delta2(fmt.Sprintf(bare, "t1")), delta2(`"content":"a"`),
+			delta2(fmt.Sprintf(bare, "t2")), finish("stop")},
+			"start +tool_use:t1:ls {} - +text a - +tool_use:t2:ls {} - tool_use/0+0/0 stop"},
+		"a call that is named twice": {[]string{delta2(fmt.Sprintf(call, 0, "t1")), delta2(fmt.Sprintf(call, 0, "t1")),
+			delta2(fmt.Sprintf(more, 0, `{}`)), finish("tool_calls")},
+			"start +tool_use:t1:ls {} - tool_use/0+0/0 stop"},
 		"text after a call": {[]string{delta2(fmt.Sprintf(call, 0, "t1")), delta2(`"content":"a"`), finish("stop")},
 			"start +tool_use:t1:ls - +text a - tool_use/0+0/0 stop"},
 		"a stop string": {[]string{delta2(`"content":"a"`),
