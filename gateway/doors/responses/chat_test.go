@@ -50,6 +50,11 @@ func TestWhatABodyBecomes(t *testing.T) {
 			`{"role":"user","content":"c"}]`,
 			`"messages":[{"role":"assistant","content":"a"},{"role":"assistant","reasoning_content":"so",` +
 				`"content":"b"},{"role":"user","content":"c"}]`},
+		"a summary, and reasoning that is empty": {`"input":[{"type":"reasoning","id":"rs",` +
+			`"summary":[{"type":"summary_text","text":"so"}],"content":[]},` + call +
+			`,{"type":"function_call_output","call_id":"t1","output":[]}]`,
+			`"messages":[{"role":"assistant","reasoning_content":"so",` + calls +
+				`},{"role":"tool","tool_call_id":"t1","content":""}]`},
 		"what a tool says unasked": {
 			`"input":[{"type":"function_call_output","id":"f1","name":"goal","namespace":"agent",` +
 				`"output":"x"}]`,

@@ -88,7 +88,7 @@ func appendText(dst []byte, part *doors.Object) ([]byte, error) {
 		return dst, err
 	}
 	for _, i := range [...]int{partAnnotations, partLogprobs} {
-		if v := part.Member(i); !v.Absent() && string(v.Raw()) != "[]" {
+		if v := part.Member(i); !v.Absent() && !none(&v) {
 			return dst, v.Untranslatable()
 		}
 	}

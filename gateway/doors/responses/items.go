@@ -169,7 +169,7 @@ func (c *chat) thought(o *doors.Object) error {
 	}
 	c.turn.Begin(c.at)
 	from := o.Member(ofContent)
-	if from.Absent() {
+	if from.Absent() || none(&from) {
 		from = o.Member(ofSummary)
 	}
 	if from.Absent() {
@@ -238,10 +238,18 @@ func (c *chat) result(o *doors.Object) error {
 		c.Out = doors.AppendRaw(c.Out, name)
 	}
 	c.Member("content")
-	err := c.content(&output, false)
+	var err error
+	if none(&output) { // a tool may have nothing to say
+		c.Out = append(c.Out, `""`...)
+	} else {
+		err = c.content(&output, false)
+	}
 	c.Out = append(c.Out, '}')
 	return err
 }
+
+// none returns true if a value is a list of nothing.
+func none(v *doors.Value) bool { return string(v.Raw()) == "[]" }
 
 // flush writes the answer that was put together, if there is one.
 func (c *chat) flush() {
