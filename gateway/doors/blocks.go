@@ -117,7 +117,7 @@ func (b *Blocks) use(c *Call, s Speller) error {
 	another := b.another(c)
 	if another || b.Kind != Use || c.Index != b.call {
 		if !another && b.Calls > 0 && c.Index <= b.call || len(c.Name) == 0 {
-			return fmt.Errorf("%w: a piece of call %d comes out of turn", ErrChunk, c.Index)
+			return fmt.Errorf("%w: a piece of call %d comes out of turn", ErrNoWords, c.Index)
 		}
 		b.Close(s)
 		b.Kind, b.call, b.id = Use, c.Index, append(b.id[:0], c.ID...)

@@ -2,12 +2,16 @@ package doors
 
 import (
 	"errors"
+	"fmt"
 
 	"octet/gateway/wire"
 )
 
 // ErrChunk says that an engine's answer is no chat completion, or holds what a door has no words for.
 var ErrChunk = errors.New("doors: not a chat completion of one choice")
+
+// ErrNoWords is ErrChunk for a chat completion that is one: its model has said what the door has no words for.
+var ErrNoWords = fmt.Errorf("%w that the door has words for", ErrChunk)
 
 // Chunk is what a chat completion, or one event of its stream, says. All but Calls aliases what was read. Strings are
 // what stands between their quotes; nil if absent.

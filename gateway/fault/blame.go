@@ -8,6 +8,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/doors"
 	"octet/gateway/place"
 	"octet/gateway/sse"
 	"octet/gateway/stream"
@@ -58,6 +59,7 @@ var causes = [...]struct {
 	{ErrMistaken, ByRequest},
 	{stream.ErrLongAnswer, ByRequest},
 	{sse.ErrEventTooLarge, ByRequest},
+	{doors.ErrNoWords, ByRequest}, // what the model has said
 
 	{ErrEngineBusy, ByLoad},
 

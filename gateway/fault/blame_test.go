@@ -11,6 +11,7 @@ import (
 
 	"octet/engine"
 	"octet/gateway/apierr"
+	"octet/gateway/doors"
 	"octet/gateway/intake"
 	"octet/gateway/place"
 	"octet/gateway/sse"
@@ -63,6 +64,8 @@ func TestBlameGoesByWhoCouldHaveCausedIt(t *testing.T) {
 		{"a type alone as the first event", said("", "invalid_request_error"), ByRequest, fleet.Succeeded},
 		{"an answer over response_bytes", fmt.Errorf("%w has more", stream.ErrLongAnswer), ByRequest, fleet.Cancelled},
 		{"an event over event_bytes", broke(fmt.Errorf("%w: 2 MiB", sse.ErrEventTooLarge)), ByRequest, fleet.Cancelled},
+		{"arguments that Messages has no words for", x.Meaning(&stream.Unusable{Err: fmt.Errorf("%w: call 0",
+			doors.ErrNoWords)}), ByRequest, fleet.Cancelled},
 		{"429", refused(429), ByLoad, fleet.Cancelled},
 		{"503", refused(503), ByLoad, fleet.Cancelled},
 		{"429 as the first event", said("429", ""), ByLoad, fleet.Cancelled},

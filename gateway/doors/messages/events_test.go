@@ -185,7 +185,9 @@ func TestWhatIsNoStreamOfOneChoiceIsAnError(t *testing.T) {
 		"a call after text": chunks(delta2(fmt.Sprintf(call, 0, "a")), delta2(`"content":"x"`),
 			delta2(fmt.Sprintf(call, 0, ""))),
 	} {
-		if out, err := new(Answer).Events(in); !errors.Is(err, doors.ErrChunk) {
+		out, err := new(Answer).Events(in)
+		if chat := strings.Contains(name, "call"); !errors.Is(err, doors.ErrChunk) ||
+			errors.Is(err, doors.ErrNoWords) != chat {
 			t.Errorf("%s: %q, %v", name, out, err)
 		}
 	}
@@ -234,7 +236,9 @@ func TestAnAnswerInOnePiece(t *testing.T) {
 		whole(`"tool_calls":[{"function":{"name":"ls","arguments":"{"}},{"function":{"name":"ls","arguments":"{}"}}]`,
 			"length"),
 		whole(`"tool_calls":[{"function":{"name":"ls","arguments":"[]"}}]`, "stop")} {
-		if got, err := new(Answer).Whole([]byte(in)); !errors.Is(err, doors.ErrChunk) {
+		got, err := new(Answer).Whole([]byte(in))
+		if chat := strings.Contains(in, "finish_reason"); !errors.Is(err, doors.ErrChunk) ||
+			errors.Is(err, doors.ErrNoWords) != chat {
 			t.Errorf("%s: %s, %v", in, got, err)
 		}
 	}

@@ -53,7 +53,7 @@ func (a *Answer) wholeUse(c *doors.Call, message []byte, n int, cut bool) error 
 	case len(input) == 0:
 		input = []byte("{}")
 	default:
-		return fmt.Errorf("%w: the arguments of call %d are no JSON object", doors.ErrChunk, n)
+		return fmt.Errorf("%w: the arguments of call %d are no JSON object", doors.ErrNoWords, n)
 	}
 	a.out = doors.AppendComma(a.out, '[')
 	a.out = append(appendCallID(append(a.out, `{"type":"tool_use","id":`...), c.ID, message, n), `,"name":`...)
