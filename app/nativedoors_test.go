@@ -134,10 +134,17 @@ func TestADoorThatWouldShowAnotherPromptIsTranslated(t *testing.T) {
 	e := newDoorEngine(t, map[string]string{"/v1/messages": nativeMessage, "/v1/chat/completions": chatAnswer})
 	const call = `{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"t",` +
 		`"name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"`
+	const said = `"messages":[{"role":"user","content":"a"}]`
 	const billed = `"x-anthropic-billing-header: cch=1;`
 	for members, want := range map[string][2]string{ // at vllm, and at openai
-		`"messages":[` + call + `}]}]`:                 {"native", "native"},
-		`"messages":[` + call + `,"is_error":true}]}]`: {"translated", "translated"},
+		`"messages":[` + call + `}]}]`:                                                   {"native", "native"},
+		`"messages":[` + call + `,"is_error":true}]}]`:                                   {"translated", "translated"},
+		said + `,"tools":[{"name":"f","input_schema":{}}],"tool_choice":{"type":"auto"}`: {"native", "native"},
+		said + `,"tools":[{"name":"f","input_schema":{}},{"name":"g","input_schema":{},"strict":true}]`: {"translated",
+			"native"},
+		said + `,"tool_choice":{"type":"auto","disable_parallel_tool_use":true}`: {"translated", "native"},
+		said + `,"output_format":{"type":"json_schema","schema":{}}`:             {"translated", "native"},
+		said + `,"output_config":{"format":{"type":"json_schema","schema":{}}}`:  {"native", "native"},
 		`"messages":[{"role":"user","content":"a"}],"system":[{"type":"text","text":` + billed + `"}]`: {"native",
 			"translated"},
 		`"messages":[{"role":"user","content":"a"}],"system":` + billed + `\nb"`: {"translated", "translated"},

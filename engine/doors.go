@@ -35,6 +35,9 @@ type Served struct {
 	Ranked Doors // likewise, priority
 	// those that leave out of a prompt what an agent tells its provider at the head of it (x-anthropic-billing-header)
 	Unbilled Doors
+	// Partial are doors that pass over some of what their clients say: a strict tool, one call at a time, a format at the
+	// top of the body. What says such a thing is a chat there.
+	Partial Doors
 }
 
 // DoorPaths calls f with each door of the set and its path.

@@ -9,7 +9,8 @@ import (
 
 // Native makes h a request in the words of the door that the client came by, and returns true: its body as it was sent,
 // but for what the gateway sets. It returns false, and leaves h, if the replica's engine does not serve the door, or
-// does not take there what is to be set, or would show its model what is no part of the prompt.
+// does not take there what is to be set, would pass over what the client says, or would show its model what is no part
+// of the prompt.
 func Native(h *ensemble.Hop, r *intake.Request, adapter string) bool {
 	if r.Door == nil || r.Sent() == nil || r.Parsed.HasExtras() {
 		return false
@@ -20,6 +21,9 @@ func Native(h *ensemble.Hop, r *intake.Request, adapter string) bool {
 		return false
 	}
 	if a, is := r.Answer.(interface{ Billed() bool }); is && a.Billed() && served.Unbilled&door == 0 {
+		return false
+	}
+	if a, is := r.Answer.(interface{ Particular() bool }); is && a.Particular() && served.Partial&door != 0 {
 		return false
 	}
 	set := edits(h.Replica, r, adapter, nil)

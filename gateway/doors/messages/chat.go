@@ -46,6 +46,7 @@ type chat struct {
 	returns     bool   // the last turn, the system's apart, holds what tools returned
 	billed      bool   // a block for the client's provider was left out
 	lost        bool   // an engine's own door would not have its model see all that the chat completion says
+	particular  bool   // an engine's own door may pass over something that the body says
 	answer      doors.Turn
 	input       []byte // of a call, as a string
 	sent        [members]doors.Value
@@ -66,7 +67,7 @@ func (d Door) Chat(dst, body []byte, depth int) (doors.Chat, error) {
 		return doors.Chat{}, err
 	}
 	return doors.Chat{Body: append(c.Out, '}'), Sent: sent,
-		Answer: &Answer{returns: c.returns, billed: c.billed, lost: c.lost}}, nil
+		Answer: &Answer{returns: c.returns, billed: c.billed, lost: c.lost, particular: c.particular}}, nil
 }
 
 // reset leaves nothing but room.

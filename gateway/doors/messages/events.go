@@ -14,10 +14,11 @@ type Answer struct {
 	piece  []byte      // how a piece of the block that is open begins
 	whole  doors.Chunk // an answer in one piece
 
-	returns bool // the request's last turn holds what tools returned
-	billed  bool // its system prompt has a block for the client's provider
-	lost    bool // an engine's own door would not have its model see all of it
-	prompt  int  // tokens, as far as they are known before the engine says so
+	returns    bool // the request's last turn holds what tools returned
+	billed     bool // its system prompt has a block for the client's provider
+	lost       bool // an engine's own door would not have its model see all of it
+	particular bool // an engine's own door may pass over something that it says
+	prompt     int  // tokens, as far as they are known before the engine says so
 }
 
 var (

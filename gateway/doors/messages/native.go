@@ -32,6 +32,9 @@ func (a *Answer) Native() doors.Native {
 // Billed returns true if a block for the client's provider, which is in no prompt of ours, is in the request.
 func (a *Answer) Billed() bool { return a.billed }
 
+// Particular returns true if the request says what some engines' own doors pass over: see engine.Served.
+func (a *Answer) Particular() bool { return a.particular }
+
 // nativeKinds are the types of blocks.
 var nativeKinds = map[string]doors.Kind{"text": doors.Text, "thinking": doors.Thought, "tool_use": doors.Use}
 

@@ -90,6 +90,7 @@ func (c *chat) format(m *[members]doors.Value) error {
 			format = in[1]
 		}
 	}
+	c.particular = c.particular || !m[outputFormat].Absent()
 	if format.Absent() {
 		return nil
 	}

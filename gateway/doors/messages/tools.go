@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"bytes"
+
 	"octet/gateway/doors"
 	"octet/gateway/wire"
 )
@@ -28,6 +30,7 @@ func (c *chat) listed(cur *wire.Cursor) error {
 	c.Out = doors.AppendComma(c.Out, '[')
 	if made, is := known.Pass(cur); is {
 		c.Out = append(c.Out, made...)
+		c.strict()
 		return nil
 	}
 	from, begin := cur.Offset(), len(c.Out)
@@ -37,9 +40,16 @@ func (c *chat) listed(cur *wire.Cursor) error {
 	}
 	if err == nil {
 		known.Keep(cur, from, c.Out[begin:])
+		c.strict()
 	}
 	return err
 }
+
+// isStrict is how a tool ends whose arguments are to keep to its schema.
+var isStrict = []byte(`,"strict":true}}`)
+
+// strict notes whether the tool that was written last is strict.
+func (c *chat) strict() { c.particular = c.particular || bytes.HasSuffix(c.Out, isStrict) }
 
 // tool writes one tool, which the client executes. Tools that a provider executes are refused.
 func (c *chat) tool(t *doors.Object) error {
@@ -125,6 +135,7 @@ func (c *chat) choice(v *doors.Value) error {
 	}
 	one, err := m[2].Flag()
 	if one {
+		c.particular = true
 		c.Set("parallel_tool_calls", []byte("false"))
 	}
 	return err
