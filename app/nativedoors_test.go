@@ -159,6 +159,24 @@ func TestADoorThatWouldShowAnotherPromptIsTranslated(t *testing.T) {
 	}
 }
 
+// Likewise at Responses, for a format that vLLM's door passes over.
+func TestAFormatThatADoorPassesOverIsTranslated(t *testing.T) {
+	e := newDoorEngine(t, map[string]string{"/v1/responses": nativeResponse, "/v1/chat/completions": chatAnswer})
+	for format, want := range map[string][2]string{ // at vllm, and at openai
+		`{"type":"text"}`: {"native", "native"},
+		`{"type":"json_schema","name":"n","schema":{}}`: {"native", "native"},
+		`{"type":"json_object"}`:                        {"translated", "native"},
+	} {
+		for i, kind := range []string{"vllm", "openai"} {
+			w := e.world(t, ", engine: "+kind)
+			resp, answer := w.Post("/v1/responses", `{"model":"debug","input":"a","text":{"format":`+format+`}}`)
+			if got := resp.Header.Get("X-Door"); got != want[i] || resp.StatusCode != 200 {
+				t.Errorf("%s at %s: %q, %s", format, kind, got, answer)
+			}
+		}
+	}
+}
+
 // What the configuration says of a replica's doors holds, whatever its engine tells.
 func TestAReplicasDoorsAreConfigured(t *testing.T) {
 	both := map[string]string{"/v1/messages": nativeMessage, "/v1/chat/completions": chatAnswer}

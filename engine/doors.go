@@ -35,8 +35,8 @@ type Served struct {
 	Ranked Doors // likewise, priority
 	// those that leave out of a prompt what an agent tells its provider at the head of it (x-anthropic-billing-header)
 	Unbilled Doors
-	// Partial are doors that pass over some of what their clients say: a strict tool, one call at a time, a format at the
-	// top of the body. What says such a thing is a chat there.
+	// Partial are doors that pass over some of what their clients say: at Messages a strict tool, one call at a time, a
+	// format at the top of the body; at Responses a format that is json_object. What says such a thing is a chat there.
 	Partial Doors
 }
 

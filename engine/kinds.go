@@ -150,7 +150,7 @@ var kinds = Table{
 		Rendering: Rendering{Others: true, Function: []ToolMember{{"name", ""}, {"description", "null"},
 			{"parameters", "null"}}},
 		Served: Served{Doors: Messages | Responses, Salted: Responses, Ranked: Responses, Unbilled: Messages,
-			Partial: Messages},
+			Partial: Messages | Responses},
 		Marks: Marks{Owner: "vllm", Metrics: "vllm:",
 			Paths: []Mark{{Path: "/version", Member: "version", Shared: true}}},
 		Revision: Revision{Listed: true},

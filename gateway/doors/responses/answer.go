@@ -15,7 +15,8 @@ type Answer struct {
 	blocks doors.Blocks
 	echo   []byte // members of the response that repeat the request
 
-	functions spaces // of the request
+	functions  spaces // of the request
+	particular bool   // an engine's own door may pass over something that the request says
 
 	id, model []byte
 	created   int

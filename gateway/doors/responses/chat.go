@@ -62,6 +62,7 @@ type chat struct {
 	parts       []byte       // of an answer
 	sent        [members]doors.Value
 	instructed  bool // the instructions are written
+	particular  bool // an engine's own door may pass over something that the body says
 
 	functions spaces   // nil without namespaces
 	plain     [][]byte // names of functions of no namespace; parts of the body
@@ -79,7 +80,7 @@ func (Door) Chat(dst, body []byte, depth int) (doors.Chat, error) {
 		return doors.Chat{}, err
 	}
 	return doors.Chat{Body: append(c.Out, '}'), Sent: sent,
-		Answer: &Answer{echo: echoOf(&c.sent), functions: c.functions}}, nil
+		Answer: &Answer{echo: echoOf(&c.sent), functions: c.functions, particular: c.particular}}, nil
 }
 
 // reset leaves nothing but room.
@@ -249,6 +250,7 @@ func (c *chat) format(m *[members]doors.Value) error {
 	if err != nil || kind == "text" {
 		return err
 	}
+	c.particular = kind == "json_object"
 	c.Member("response_format")
 	c.Out = append(append(c.Out, `{"type":`...), of[0].Raw()...)
 	if kind == "json_schema" {

@@ -31,6 +31,9 @@ type native struct {
 // Native returns what reads the answer where its engine speaks Responses.
 func (a *Answer) Native() doors.Native { return &native{answer: a} }
 
+// Particular returns true if the request says what some engines' own doors pass over: see engine.Served.
+func (a *Answer) Particular() bool { return a.particular }
+
 // nativeKinds are the types of items.
 var nativeKinds = map[string]doors.Kind{"message": doors.Text, "reasoning": doors.Thought, "function_call": doors.Use}
 
