@@ -42,18 +42,19 @@ func (r *Relay) put(events []byte) (err error) {
 	if r.Native == nil {
 		events = r.Rewriter.Events(r.norm.Events(r.Cont.Events(events)))
 	}
+	var wordless error // what came before it is told: the error follows it
 	if r.Door != nil && r.Native == nil {
 		if events, err = r.Door.Events(events); err != nil {
-			return &Unusable{Begun: r.heard, Err: err}
+			wordless = &Unusable{Begun: r.heard, Err: err}
 		}
 		if len(events) == 0 {
-			return nil
+			return wordless
 		}
 	}
 	if err := r.out.Put(r.client, events); err != nil {
 		return r.clientGone(err)
 	}
-	return nil
+	return wordless
 }
 
 // Begin sends the head of the answer.
