@@ -104,3 +104,53 @@ func TestAClientThatLeavesAPairFreesBoth(t *testing.T) {
 		w.baseline()
 	}
 }
+
+// A prefill that fails with every meeting is held against its replica, which gets no more requests: another one meets
+// them. Its receipt says that it has failed.
+func TestAPrefillThatFailsEveryMeetingOpensItsBreaker(t *testing.T) {
+	for _, fault := range []string{`{"kind":"status","k":500,"times":99}`, `{"kind":"die_before_headers","times":99}`} {
+		t.Run(fault, func(t *testing.T) {
+			w := pairsOf(t, strings.Replace(pairs, "failures: 100, open_for: 300ms", "failures: 3, open_for: 1h", 1))
+			w.Fault("p-0", fault)
+			resp, _ := w.Post("/v1/chat/completions", long("debug", "first", ""))
+			const failed = "prefill:p-0=upstream_reset, decode:d-0=not_tried (again), decode:d-1=not_tried"
+			if a := attempts(w.receipt(resp)); a != failed {
+				t.Errorf("attempts %s, want %s", a, failed)
+			}
+			for i := range 3 {
+				w.Post("/v1/chat/completions", long("debug", fmt.Sprint("next", i), ""))
+			}
+			_, resp = w.says("unary", long("debug", "last", ""))
+			if a := attempts(w.receipt(resp)); a != "prefill:p-1=ok, decode:d-0=ok" {
+				t.Errorf("attempts %s", a)
+			}
+			w.baseline()
+		})
+	}
+}
+
+// A meeting that the decode ends says nothing of the prefill's replica, whose breaker may be asking for a proof.
+func TestAPrefillThatIsNotNeededAnyMoreProvesNothing(t *testing.T) {
+	w := pairsOf(t, strings.Replace(pairs, "failures: 100", "failures: 1", 1))
+	w.Fault("p-0", `{"kind":"status","k":500,"times":2}`)
+	w.Post("/v1/chat/completions", long("debug", "opens", ""))
+	state := func() string { return w.Replica("p-0").Fleet.State() }
+	if s := state(); s != "open" {
+		t.Fatalf("the breaker is %s", s)
+	}
+	eventually(t, "it wants a proof", func() bool { return w.Replica("p-0").Fleet.Admits() })
+	for _, replica := range []string{"p-0", "d-0"} {
+		w.Fault(replica, `{"kind":"hang"}`)
+	}
+	w.leave(long("debug", "leaves", ""), "d-0")
+	if s := state(); s != "half-open" {
+		t.Errorf("the breaker is %s after a client has left", s)
+	}
+	w.clearFaults("p-0")
+	w.clearFaults("d-0")
+	w.baseline()
+	w.says("unary", long("debug", "proves", ""))
+	if s := state(); s != "closed" {
+		t.Errorf("the breaker is %s after an answer", s)
+	}
+}

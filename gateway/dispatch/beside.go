@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -11,10 +12,13 @@ import (
 	"octet/gateway/ensemble"
 	"octet/gateway/fault"
 	"octet/gateway/place"
+	"octet/gateway/receipt"
 	"octet/gateway/sse"
+	"octet/gateway/stream"
 	"octet/gateway/upstream"
 	"octet/internal/contain"
 	"octet/routing"
+	"octet/routing/fleet"
 )
 
 // beside is a leg whose request goes out together with the last step's: the two engines find each other, and only the
@@ -24,6 +28,10 @@ type beside struct {
 	rep      *ensemble.Replica
 	again    bool               // it has failed once
 	turn     int                // its number in the request's trace
+	entry    int                // its number in the receipt
+	sent     bool               // once at least
+	permit   fleet.Permit       // of what was sent last, or of what is to be sent; its goroutine's until done
+	err      error              // how what was sent last has failed; its goroutine's until done
 	cancel   context.CancelFunc // nil until it is sent
 	done     chan struct{}
 	accepted chan struct{} // closed when the engine has taken it
@@ -36,6 +44,9 @@ func (b *beside) send(d *Dispatch, attempt *place.Context) error {
 		return nil
 	}
 	d.steps.stopBeside()
+	if err := b.permitted(d); err != nil {
+		return err
+	}
 	hop := new(ensemble.Hop)
 	d.prepare(hop, &b.step, b.rep)
 	if err := d.steps.protocol.Request(hop); err != nil { // anew for every attempt of the last step
@@ -55,11 +66,16 @@ func (b *beside) send(d *Dispatch, attempt *place.Context) error {
 	r.IdleTimeout = d.Runtime.Limits.TTFTTimeout
 	ctx, cancel := context.WithCancel(d.ctx)
 	b.cancel, b.done, b.accepted = cancel, make(chan struct{}), make(chan struct{})
-	client, done, accepted := b.rep.Client, b.done, b.accepted
+	done, report, now := b.done, d.reportOf(b.rep), d.Timer.Now
+	b.sent = true
 	go func() {
 		defer close(done)
 		defer contain.End(contain.Leg, func() { attempt.Cancel(fault.ErrHandover) })
-		if drainLeg(ctx, client, r, accepted) != nil && ctx.Err() == nil {
+		err := b.drain(ctx, r, report)
+		if ctx.Err() != nil {
+			return // the last step needs it no more: its end says nothing
+		}
+		if b.judge(err, now); err != nil {
 			attempt.Cancel(fault.ErrHandover)
 		}
 	}()
@@ -84,18 +100,33 @@ func (b *beside) await(ctx *place.Context, most time.Duration) error {
 	return ctx.Cause()
 }
 
-// drainLeg sends r and reads the answer to its end, for nothing but how it ends. It closes accepted when the engine has
+// permitted makes sure that what is sent now has a permit of the breaker: a leg that is sent again needs another one.
+func (b *beside) permitted(d *Dispatch) error {
+	if !b.sent {
+		return nil
+	}
+	b.permit.Settle(fleet.Cancelled)
+	b.err = nil
+	if err := b.rep.Fleet.TakeAt(&b.permit, d.Timer.Now()); err != nil {
+		b.err = err
+		return fmt.Errorf("%w: %w", fault.ErrHandover, err)
+	}
+	d.Receipt.Entry(b.entry).Close(d.Timer.Since(), receipt.OK, "")
+	return nil
+}
+
+// drain sends r and reads the answer to its end, for nothing but how it ends. It closes accepted when the engine has
 // taken r.
-func drainLeg(ctx context.Context, c engine.Client, r *engine.Request, accepted chan<- struct{}) error {
-	resp, err := c.Do(ctx, r)
+func (b *beside) drain(ctx context.Context, r *engine.Request, report fault.Report) error {
+	resp, err := b.rep.Client.Do(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer resp.Close()
 	if resp.Status() != 200 {
-		return fault.ErrHandover
+		return report.Refused(resp)
 	}
-	close(accepted)
+	close(b.accepted)
 	resp.SetIdle(r.IdleTimeout)
 	var events sse.Scanner
 	events.Reset(sse.Options{})
@@ -104,12 +135,45 @@ func drainLeg(ctx context.Context, c engine.Client, r *engine.Request, accepted 
 		piece, err = engine.Next(resp)
 		if r.Stream && len(piece) > 0 {
 			if _, bad := events.Feed(piece); bad != nil {
-				return fault.ErrHandover
+				return report.Meaning(&stream.Unusable{Begun: true, Err: bad})
 			}
 		}
 	}
-	if !errors.Is(err, io.EOF) || r.Stream && !events.Done() {
-		return fault.ErrHandover
+	switch {
+	case !errors.Is(err, io.EOF):
+		return err
+	case r.Stream && !events.Done():
+		return fmt.Errorf("%w: the stream has no end", engine.ErrReset)
 	}
 	return nil
+}
+
+// judge tells the breaker how the leg ended. A failure that its engine reported of itself is the Dispatch's to judge:
+// it may be the request's.
+func (b *beside) judge(err error, now func() time.Time) {
+	b.err = err
+	if errors.Is(err, fault.ErrEngineFailed) {
+		return
+	}
+	verdict := fault.VerdictOf(err)
+	b.permit.Settle(verdict)
+	noteEnd(b.rep.Fleet, err, verdict)
+	if errors.Is(err, fault.ErrEngineBusy) {
+		b.rep.Fleet.OnBusy(now(), fault.RetryAfter(err))
+	}
+}
+
+// blame records that the leg has failed, in the receipt and, where its engine has reported a failure of itself, in the
+// doubts. Its goroutine has ended.
+func (d *Dispatch) blame(b *beside) {
+	if b.err == nil {
+		return
+	}
+	if errors.Is(b.err, fault.ErrEngineFailed) {
+		d.doubts.note(b.rep.Fleet, b.permit, d.Request)
+		b.permit = fleet.Permit{}
+	}
+	at := d.Receipt.Entry(b.entry)
+	at.Close(d.Timer.Since(), fault.Outcome(b.err), fault.Detail(b.err))
+	d.Shared.Metrics.AttemptFailed(d.Plan.Specialist.Name, at.Outcome)
 }

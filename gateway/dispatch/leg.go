@@ -64,7 +64,9 @@ func (l leg) run(ctx context.Context) (err error) {
 				return nil
 			}
 		case hop.Beside:
-			d.steps.beside = &beside{step: hop.Step, rep: hop.Replica, turn: d.Trace.Turns()}
+			d.turn.unasked = true // as yet
+			d.steps.beside = &beside{step: hop.Step, rep: hop.Replica, turn: d.Trace.Turns(),
+				entry: d.Receipt.Latest(), permit: d.turn.place.Doubt()}
 			return nil
 		default:
 			if err = l.call(); !errors.Is(err, place.ErrPreempted) {
@@ -129,9 +131,12 @@ func (d *Dispatch) doWithout(err error) bool {
 		return false
 	}
 	t.at.Fallback = err.Error()
-	if b := d.steps.beside; b != nil && !b.again {
-		b.again = true
-		return true
+	if b := d.steps.beside; b != nil {
+		d.steps.stopBeside()
+		if d.blame(b); !b.again {
+			b.again = true
+			return true
+		}
 	}
 	if t.forgot || !d.steps.protocol.Forget() {
 		return false

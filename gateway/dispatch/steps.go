@@ -68,5 +68,6 @@ func (s *steps) stopBeside() {
 // endBeside is stopBeside for good.
 func (s *steps) endBeside() {
 	s.stopBeside()
+	s.beside.permit.Settle(fleet.Cancelled)
 	s.beside = nil
 }

@@ -83,17 +83,22 @@ func (d *Dispatch) settle(err error) {
 	}
 	t.place.Close(verdict)
 	t.adapter.Release()
-	switch {
-	case errors.Is(err, engine.ErrConnect):
-		t.rep.Fleet.OnConnectFailure()
-	case errors.Is(err, engine.ErrReset), errors.Is(err, fault.ErrEngineAborted):
-		t.rep.Fleet.ProbeSoon()
-	case verdict == fleet.Succeeded:
-		t.rep.Fleet.OnSuccess()
-	}
+	noteEnd(t.rep.Fleet, err, verdict)
 	t.at.Served(t.rep.Revision())
 	d.closeAttempt(t.at, err)
 	d.turn = turn{}
+}
+
+// noteEnd tells a replica's health of a request that ended with err.
+func noteEnd(rep *fleet.Replica, err error, verdict fleet.Outcome) {
+	switch {
+	case errors.Is(err, engine.ErrConnect):
+		rep.OnConnectFailure()
+	case errors.Is(err, engine.ErrReset), errors.Is(err, fault.ErrEngineAborted):
+		rep.ProbeSoon()
+	case verdict == fleet.Succeeded:
+		rep.OnSuccess()
+	}
 }
 
 // openAttempt records the start of a replica's turn, so long after the arrival, and what is foretold of its cache.
@@ -130,4 +135,9 @@ func (d *Dispatch) closeAttempt(at *receipt.Attempt, err error) {
 // report tells what an engine's own errors mean.
 func (d *Dispatch) report() fault.Report {
 	return fault.Report{Request: d.Request, Specialist: d.Plan.Specialist.Name, Replica: d.turn.rep, Runtime: d.Runtime}
+}
+
+// reportOf is report of the engine of a leg beside, for its goroutine: it does not read the request.
+func (d *Dispatch) reportOf(rep *ensemble.Replica) fault.Report {
+	return fault.Report{Specialist: d.Plan.Specialist.Name, Replica: rep, Runtime: d.Runtime}
 }

@@ -35,7 +35,7 @@ const leastBusy = time.Second
 
 // Report makes typed errors of what an engine says in place of an answer.
 type Report struct {
-	Request    *intake.Request
+	Request    *intake.Request // nil where it is another's now: then no member of it is named
 	Specialist string            // that was asked
 	Replica    *ensemble.Replica // nil if there is none
 	Runtime    *ensemble.Runtime // that the replica is of
@@ -72,6 +72,9 @@ func (r Report) refusedBy(said refusal) error {
 
 // tooLong is the error of a request that an engine finds longer than its context.
 func (r Report) tooLong() *apierr.Error {
+	if r.Request == nil {
+		return &apierr.Error{Code: apierr.ContextLength, Cause: ErrMistaken}
+	}
 	cause := ErrMistaken
 	if r.Replica != nil && r.Request.Intent.Replica == "" && r.Replica.Shorter(r.Runtime) {
 		cause = fmt.Errorf("%w: %w", ErrMistaken, ErrShorter)

@@ -26,7 +26,7 @@ var sentences = map[apierr.Code]string{
 // client's own body that the words name, if any.
 func (r Report) inOurWords(e *apierr.Error, words string) *apierr.Error {
 	e.Message, e.EngineText = sentences[e.Code], clipWords(words)
-	if e.Param == "" && e.Code == apierr.InvalidRequest {
+	if e.Param == "" && e.Code == apierr.InvalidRequest && r.Request != nil {
 		e.Param = r.memberIn(words)
 	}
 	if e.Param != "" && e.Code == apierr.InvalidRequest {

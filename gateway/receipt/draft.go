@@ -63,12 +63,18 @@ func (d *Draft) ShadowBase(version string) { d.r.Decision.ShadowBase = version }
 func (d *Draft) ShadowWhy(why string) { d.r.Decision.ShadowWhy = why }
 
 // Attempt records the start of a replica's turn, so long after the arrival. It returns the entry, to be closed before
-// the next turn begins.
+// the next turn begins; see Entry for what shows later.
 func (d *Draft) Attempt(specialist, step, replica string, predicted int, now time.Duration) *Attempt {
 	d.r.Attempts = append(d.r.Attempts, Attempt{Specialist: specialist, Step: step, Replica: replica,
 		PredictedTokens: predicted, opened: now})
 	return &d.r.Attempts[len(d.r.Attempts)-1]
 }
+
+// Latest returns the number of the entry that Attempt made last.
+func (d *Draft) Latest() int { return len(d.r.Attempts) - 1 }
+
+// Entry returns the entry of that number, to be used before the next turn begins.
+func (d *Draft) Entry(n int) *Attempt { return &d.r.Attempts[n] }
 
 // Weights records which revision of the weights the replica serves as the turn begins; "" if that is not known.
 func (a *Attempt) Weights(revision string) { a.Revision = revision }
