@@ -90,6 +90,7 @@ func TestAPairThatFailsMeetsAgain(t *testing.T) {
 func TestAPairOfWhichOneStaysAwayIsATypedError(t *testing.T) {
 	w := newPairs(t)
 	w.Engines["p-0"].Kill()
+	w.Engines["p-1"].Kill()
 	resp, answer := w.Post("/v1/chat/completions", long("debug", "away", ""))
 	checkError(t, resp, answer, 503, apierr.NoHealthyReplica, "")
 	w.baseline()
@@ -105,6 +106,25 @@ func TestAClientThatLeavesAPairFreesBoth(t *testing.T) {
 	}
 }
 
+// Where an engine does not come to meet those that decode, another one does, for the same request.
+func TestAnotherMeetsWhereOneStaysAway(t *testing.T) {
+	for _, mode := range []string{"unary", "streamed"} {
+		w := newPairs(t)
+		want, _ := w.says(mode, long("alone", mode, ""))
+		w.Engines["p-0"].Kill()
+		got, resp := w.says(mode, long("debug", mode, ""))
+		if got != want {
+			t.Errorf("%q by another, %q alone", got, want)
+		}
+		const tried = "prefill:p-0=upstream_reset, decode:d-0=not_tried (again), decode:d-1=not_tried, " +
+			"prefill:p-1=ok, decode:d-0=ok"
+		if a := attempts(w.receipt(resp)); a != tried {
+			t.Errorf("attempts %s, want %s", a, tried)
+		}
+		w.baseline()
+	}
+}
+
 // A prefill that fails with every meeting is held against its replica, which gets no more requests: another one meets
 // them. Its receipt says that it has failed.
 func TestAPrefillThatFailsEveryMeetingOpensItsBreaker(t *testing.T) {
@@ -113,7 +133,8 @@ func TestAPrefillThatFailsEveryMeetingOpensItsBreaker(t *testing.T) {
 			w := pairsOf(t, strings.Replace(pairs, "failures: 100, open_for: 300ms", "failures: 3, open_for: 1h", 1))
 			w.Fault("p-0", fault)
 			resp, _ := w.Post("/v1/chat/completions", long("debug", "first", ""))
-			const failed = "prefill:p-0=upstream_reset, decode:d-0=not_tried (again), decode:d-1=not_tried"
+			const failed = "prefill:p-0=upstream_reset, decode:d-0=not_tried (again), decode:d-1=not_tried, " +
+				"prefill:p-1=ok, decode:d-0=ok"
 			if a := attempts(w.receipt(resp)); a != failed {
 				t.Errorf("attempts %s, want %s", a, failed)
 			}
@@ -133,7 +154,7 @@ func TestAPrefillThatFailsEveryMeetingOpensItsBreaker(t *testing.T) {
 func TestAPrefillThatIsNotNeededAnyMoreProvesNothing(t *testing.T) {
 	w := pairsOf(t, strings.Replace(pairs, "failures: 100", "failures: 1", 1))
 	w.Fault("p-0", `{"kind":"status","k":500,"times":2}`)
-	w.Post("/v1/chat/completions", long("debug", "opens", ""))
+	w.says("unary", long("debug", "opens", ""))
 	state := func() string { return w.Replica("p-0").Fleet.State() }
 	if s := state(); s != "open" {
 		t.Fatalf("the breaker is %s", s)

@@ -65,13 +65,14 @@ func (d *Dispatch) lostAdapter(ctx context.Context, err error) bool {
 }
 
 // Misses reports whether the request may be routed anew after err: the adapter was not to be had where it was looked
-// for, or the engines have failed, another may be found now, and the client has seen nothing. The latter is a retry as
-// any other, by the newest Runtime, which is d's from then on.
+// for, the engine that was to meet those that answer has failed, or all engines have, another may be found now, and the
+// client has seen nothing. The latter two are retries as any other, the last by the newest Runtime, which is d's from
+// then on.
 func (d *Dispatch) Misses(err error) bool {
 	if err == nil || d.Relay.Begun() || d.carried || d.ctx.Err() != nil {
 		return false
 	}
-	if fault.LacksAdapter(err) {
+	if fault.LacksAdapter(err) || d.unmet(err) {
 		return true
 	}
 	if !d.allFailed(err) {

@@ -142,6 +142,20 @@ func (d *Dispatch) doWithout(err error) bool {
 		return false
 	}
 	t.forgot, t.handed = true, false
+	if b := d.steps.beside; b != nil {
+		d.heirs.died.Set(b.rep.Host)
+		d.steps.unmet = true
+	}
 	d.steps.handBack()
+	return true
+}
+
+// unmet reports whether no replica has answered as the one that was to hand them the prompt failed: another one may
+// meet them. That is a retry as any other.
+func (d *Dispatch) unmet(err error) bool {
+	if !d.steps.unmet || !errors.Is(err, routing.ErrNotTried) || d.Request.Intent.Replica != "" || !d.mayRetry() {
+		return false
+	}
+	d.steps.unmet = false
 	return true
 }

@@ -15,6 +15,7 @@ type steps struct {
 	answerer  *ensemble.Replica // the first in rank for it
 	protocol  ensemble.Protocol
 	beside    *beside       // the step that goes out with the last one; nil if there is none
+	unmet     bool          // there was one, and it has failed for good
 	held      []place.Place // of earlier steps, kept for the last one's first token
 }
 
