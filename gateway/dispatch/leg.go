@@ -29,7 +29,7 @@ func (d *Dispatch) dispatchLeg(ctx context.Context, s routing.Step, rep *ensembl
 	d.begin(rep, at, &s)
 	err := leg{d, hop}.run(ctx)
 	if err == nil && (hop.Hold || hop.Beside || hop.Unasked) {
-		d.steps.hold(&d.turn.place)
+		d.steps.hold(&d.turn)
 	}
 	d.settle(err)
 	return fault.Again(err)

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"octet/adapters"
 	"octet/gateway/ensemble"
 	"octet/gateway/place"
 	"octet/routing/fleet"
@@ -14,19 +15,32 @@ type steps struct {
 	single    bool              // it is the only one
 	answerer  *ensemble.Replica // the first in rank for it
 	protocol  ensemble.Protocol
-	beside    *beside       // the step that goes out with the last one; nil if there is none
-	unmet     bool          // there was one, and it has failed for good
-	held      []place.Place // of earlier steps, kept for the last one's first token
+	beside    *beside         // the step that goes out with the last one; nil if there is none
+	unmet     bool            // there was one, and it has failed for good
+	held      []place.Place   // of earlier steps, kept for the last one's first token
+	adapters  []adapters.Hold // likewise, of those whose engines compute the prompt while the last one waits
 }
 
 // holding reports whether steps before the answer still hold anything.
 func (s *steps) holding() bool { return s.beside != nil || len(s.held) > 0 }
 
-// hold keeps a turn's place beyond the turn: its engine keeps the blocks for the last step's.
-func (s *steps) hold(p *place.Place) { s.held = append(s.held, p.Detach()) }
+// hold keeps a turn's place beyond the turn: its engine keeps the blocks for the last step's. Where that is still to
+// compute them it keeps the request's adapter, too, unless others decode there: those may hold what the last step is to
+// wait for, and wait for this one.
+func (s *steps) hold(t *turn) {
+	if t.unasked && t.place.Role() == fleet.RolePrefill && t.adapter.Held() {
+		s.adapters = append(s.adapters, t.adapter)
+		t.adapter = adapters.Hold{}
+	}
+	s.held = append(s.held, t.place.Detach())
+}
 
-// releaseHeld gives back the places of earlier steps. Idempotent.
+// releaseHeld gives back what earlier steps hold. Idempotent.
 func (s *steps) releaseHeld() {
+	for i := range s.adapters {
+		s.adapters[i].Release()
+	}
+	s.adapters = s.adapters[:0]
 	for i := range s.held {
 		s.held[i].Release()
 	}
