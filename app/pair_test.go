@@ -106,6 +106,22 @@ func TestAClientThatLeavesAPairFreesBoth(t *testing.T) {
 	}
 }
 
+// An engine that decodes only computes no prompt, however short it is and whatever of it is cached there.
+func TestShortAndWarmPromptsMeetWhereTheOtherOnlyDecodes(t *testing.T) {
+	w := pairsOf(t, strings.Replace(pairs, "min_prompt_tokens: 0, min_uncached_tokens: 0, ", "", 1))
+	for _, body := range []string{
+		`{"model":"debug","max_tokens":4,"messages":[{"role":"user","content":"short"}]}`,
+		long("debug", strings.Repeat("long ", 512), ""), long("debug", strings.Repeat("long ", 512), ""),
+	} {
+		_, resp := w.says("unary", body)
+		if a := attempts(w.receipt(resp)); a != "prefill:p-0=ok, decode:d-0=ok" {
+			t.Errorf("attempts %s", a)
+		}
+		w.heard()
+	}
+	w.baseline()
+}
+
 // Where an engine does not come to meet those that decode, another one does, for the same request.
 func TestAnotherMeetsWhereOneStaysAway(t *testing.T) {
 	for _, mode := range []string{"unary", "streamed"} {

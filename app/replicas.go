@@ -200,7 +200,8 @@ func (s *replicas) register(cfg *config.Config, r *replica) error {
 		Name: rep.Name, Specialist: sp.Name, URL: rep.URL, Model: rep.Model, Engine: r.key.kind(), Role: rep.Role,
 		Labels: rep.Labels,
 		Host:   r.served.Host, Blocks: rep.Blocks, BlockSize: sp.BlockSize, MaxRunning: r.bounds.maxRunning,
-		HasEvents: publishes(cfg, rep),
+		HasEvents:  publishes(cfg, rep),
+		OnlyHanded: r.served.Kind.Transfer == engine.TransfersByMeeting && rep.Role == fleet.RoleDecode,
 	})
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import "time"
 // Disaggregation is when one replica computes a prompt for another that answers, and what happens when that fails.
 // Replicas of vLLM and SGLang can; the two of one request are of the same kind.
 type Disaggregation struct {
-	// Shorter prompts are computed by the replica that answers.
+	// Shorter prompts are computed by the replica that answers; those of SGLang whose role is decode compute none.
 	MinPromptTokens int `yaml:"min_prompt_tokens" default:"512" range:"0..16777216"`
 	// So are prompts of which the answering replica is believed to lack fewer tokens.
 	MinUncachedTokens int `yaml:"min_uncached_tokens" default:"256" range:"0..16777216"`

@@ -155,9 +155,7 @@ func (r *Replica) Takes(body *wire.Request) bool { return r.PassUnknown || body.
 func (r *Replica) Kinds() uint32 { return uint32(r.Kind.Bit) }
 
 // OnlyAfterMeeting returns true if the engine serves no request whose prompt another engine has not computed for it.
-func (r *Replica) OnlyAfterMeeting() bool {
-	return r.Kind.Transfer == engine.TransfersByMeeting && r.Fleet.Spec().Role == fleet.RoleDecode
-}
+func (r *Replica) OnlyAfterMeeting() bool { return r.Fleet.Spec().OnlyHanded }
 
 // TokensChecked returns what comparing tokens with the engine has shown, and false if they are not compared.
 func (r *Replica) TokensChecked() (TokenCheck, bool) {

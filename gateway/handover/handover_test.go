@@ -30,7 +30,7 @@ func hopOf(t testing.TB, step, kindName, body string) *ensemble.Hop {
 	}
 	f := fleet.New()
 	member, err := f.Put(fleet.Spec{Name: "r", Specialist: "s", URL: "http://10.1.2.3:30000", Role: fleet.RoleDecode,
-		BlockSize: 16})
+		BlockSize: 16, OnlyHanded: kindName == "sglang"})
 	if err != nil {
 		t.Fatal(err)
 	}

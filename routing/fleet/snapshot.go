@@ -20,6 +20,7 @@ type Snapshot struct {
 	prefill   index.HostBitmap // can prefill
 	decode    index.HostBitmap // can decode
 	both      index.HostBitmap // can do either
+	handed    index.HostBitmap // answer nothing that no other has computed
 	prepares  index.HostBitmap // can make tokens of prompts for others
 	events    index.HostBitmap // publish cache events
 	blockSize int              // tokens, of the first replica
@@ -104,6 +105,9 @@ func (s *Snapshot) Prefill() index.HostBitmap { return s.prefill }
 // Decode returns the replicas that can decode.
 func (s *Snapshot) Decode() index.HostBitmap { return s.decode }
 
+// OnlyHanded returns the replicas that answer no prompt but those that another has computed for them.
+func (s *Snapshot) OnlyHanded() index.HostBitmap { return s.handed }
+
 // Both returns the replicas that can prefill and decode.
 func (s *Snapshot) Both() index.HostBitmap { return s.both }
 
@@ -137,5 +141,8 @@ func (s *Snapshot) add(r *Replica) {
 	s.both = s.prefill.And(s.decode)
 	if r.spec.HasEvents {
 		s.events.Set(h)
+	}
+	if r.spec.OnlyHanded {
+		s.handed.Set(h)
 	}
 }

@@ -16,6 +16,7 @@ type Spec struct {
 	BlockSize  int          // tokens
 	MaxRunning int
 	HasEvents  bool // it publishes its cache events
+	OnlyHanded bool // it answers no prompt but those that another has computed for it
 }
 
 // Roles of a replica.
