@@ -141,6 +141,35 @@ func TestAnotherMeetsWhereOneStaysAway(t *testing.T) {
 	}
 }
 
+// What either of a pair finds wrong with a request is told to the client, once each has said so, and held against
+// neither.
+func TestAPairThatRefusesTheRequestTellsSo(t *testing.T) {
+	for refuses, want := range map[string]string{
+		"p-": "prefill:p-0=invalid_request, decode:d-0=invalid_request",
+		"d-": "prefill:p-0=ok, decode:d-0=invalid_request (again)",
+	} {
+		t.Run(refuses, func(t *testing.T) {
+			w := pairsOf(t, strings.Replace(pairs, "failures: 100, open_for: 300ms", "failures: 1, open_for: 1h", 1))
+			for _, n := range []string{"0", "1"} {
+				w.Fault(refuses+n, `{"kind":"status","k":400,"times":9}`)
+			}
+			resp, answer := w.Post("/v1/chat/completions", long("debug", "refused", ""))
+			checkError(t, resp, answer, 400, apierr.InvalidRequest, "")
+			if a := attempts(w.receipt(resp)); a != want {
+				t.Errorf("attempts %s, want %s", a, want)
+			}
+			for _, n := range []string{"p-0", "p-1", "d-0", "d-1"} {
+				if s := w.Replica(n).Fleet.State(); s != "closed" {
+					t.Errorf("the breaker of %s is %s", n, s)
+				}
+				w.clearFaults(n)
+			}
+			w.says("unary", long("debug", "next", ""))
+			w.baseline()
+		})
+	}
+}
+
 // A prefill that fails with every meeting is held against its replica, which gets no more requests: another one meets
 // them. Its receipt says that it has failed.
 func TestAPrefillThatFailsEveryMeetingOpensItsBreaker(t *testing.T) {

@@ -63,7 +63,7 @@ func (d *Dispatch) attempt(ctx context.Context, began time.Duration) (err error)
 		if err = d.enter(ctx, began); err != nil {
 			return err
 		}
-		err = d.call()
+		err = d.mistaken(d.call())
 		switch {
 		case err == nil || d.carried:
 			return err

@@ -119,12 +119,13 @@ func (l leg) call() error {
 
 // doWithout reports whether the last step is to be asked again because of what was handed over: its engine answered
 // that it cannot, or the engine beside it failed, and the client has seen nothing. The two of a pair meet once more;
-// after that, and in all other cases, the last step does without.
+// after that, and in all other cases, the last step does without. Where it never can, what it finds wrong with the
+// request stands.
 func (d *Dispatch) doWithout(err error) bool {
-	if err == nil {
+	t := &d.turn
+	if err == nil || t.unasked {
 		return false
 	}
-	t := &d.turn
 	var said *apierr.Error
 	failed := errors.Is(err, fault.ErrHandover) || errors.As(err, &said) && !errors.Is(err, fault.ErrEngineBusy)
 	if !failed || d.Relay.Begun() || !t.handed {
@@ -138,7 +139,7 @@ func (d *Dispatch) doWithout(err error) bool {
 			return true
 		}
 	}
-	if t.forgot || !d.steps.protocol.Forget() {
+	if t.forgot || t.rep.OnlyAfterMeeting() && errors.Is(err, fault.ErrMistaken) || !d.steps.protocol.Forget() {
 		return false
 	}
 	t.forgot, t.handed = true, false
@@ -148,6 +149,23 @@ func (d *Dispatch) doWithout(err error) bool {
 	}
 	d.steps.handBack()
 	return true
+}
+
+// mistaken returns what the engine beside has found wrong with the request, where that has ended the attempt of a
+// replica that cannot do without: the client is to know, and no other engine finds otherwise. Else it returns err.
+func (d *Dispatch) mistaken(err error) error {
+	b := d.steps.beside
+	if b == nil || !errors.Is(err, fault.ErrHandover) || !d.turn.rep.OnlyAfterMeeting() {
+		return err
+	}
+	d.steps.stopBeside()
+	said, is := errors.AsType[*apierr.Error](b.err)
+	if !is || !errors.Is(said, fault.ErrMistaken) || said.Code == apierr.ModelNotFound {
+		return err
+	}
+	d.turn.unasked = true
+	d.blame(b)
+	return said
 }
 
 // unmet reports whether no replica has answered as the one that was to hand them the prompt failed: another one may

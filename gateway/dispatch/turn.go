@@ -22,7 +22,7 @@ type turn struct {
 	rep       *ensemble.Replica // nil between turns
 	step      routing.Step
 	leg       bool             // a step before the last
-	unasked   bool             // nothing was sent to it: how the turn ended says nothing of it
+	unasked   bool             // nothing was sent to it, or its answer was not waited for: that it ended well says nothing
 	at        *receipt.Attempt // its entry in the receipt
 	place     place.Place
 	hop       ensemble.Hop    // of the last step
@@ -78,7 +78,7 @@ func (d *Dispatch) settle(err error) {
 	case d.Relay.ReasoningShown():
 		t.rep.Reasoning.Store(ensemble.ReasoningShown)
 	}
-	if t.unasked && err == nil || strayed {
+	if t.unasked && verdict == fleet.Succeeded || strayed {
 		verdict = fleet.Cancelled
 	}
 	t.place.Close(verdict)
