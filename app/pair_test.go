@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"octet/engine/emulator"
 	"octet/gateway/apierr"
@@ -19,11 +20,11 @@ var pairs = strings.NewReplacer("role: prefill", "role: prefill, engine: sglang"
 // newPairs starts a world of pairs; each engine that prefills is met where it listens.
 func newPairs(t *testing.T) *world { return pairsOf(t, pairs) }
 
-func pairsOf(t *testing.T, yaml string) *world {
+func pairsOf(t *testing.T, yaml string, sets ...string) *world {
 	engines := halvesEngines()
 	engines[0].Mode, engines[1].Mode, engines[2].Mode, engines[3].Mode = emulator.ModePrefill, emulator.ModePrefill,
 		emulator.ModeDecode, emulator.ModeDecode
-	w := newWorld(t, yaml, engines, "limits.ttft_timeout=2s")
+	w := newWorld(t, yaml, engines, append(sets, "limits.ttft_timeout=2s")...)
 	for _, rep := range w.App.Server().Runtime().Replicas {
 		if rep != nil {
 			at, err := url.Parse(w.Engines[rep.Name].URL)
@@ -167,6 +168,31 @@ func TestAPairThatRefusesTheRequestTellsSo(t *testing.T) {
 			w.says("unary", long("debug", "next", ""))
 			w.baseline()
 		})
+	}
+}
+
+// The decode dies after the prefill's breaker has opened for another request: two others meet.
+func TestAPairThatBothFailIsFollowedByAnother(t *testing.T) {
+	w := pairsOf(t, strings.Replace(pairs, "failures: 100, open_for: 300ms", "failures: 1, open_for: 1h", 1),
+		"limits.answer_timeout=10s")
+	w.Fault("d-0", `{"kind":"hang","times":1}`)
+	ended := make(chan string)
+	go func() {
+		resp, _ := w.Post("/v1/chat/completions", long("debug", "dies", ""))
+		ended <- fmt.Sprint(resp.StatusCode, " ", attempts(w.receipt(resp)))
+	}()
+	eventually(t, "it is at the decode", func() bool { return w.running("d-0") > 0 })
+	time.Sleep(50 * time.Millisecond) // real time: until both are asked
+	done, err := w.Replica("p-0").Fleet.Allow()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done(false)
+	w.Engines["d-0"].Kill()
+	const want = "200 prefill:p-0=breaker_open, decode:d-0=upstream_reset, decode:d-1=not_tried (again), " +
+		"prefill:p-1=ok, decode:d-1=ok"
+	if got := <-ended; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

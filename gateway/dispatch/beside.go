@@ -108,7 +108,7 @@ func (b *beside) permitted(d *Dispatch) error {
 	b.permit.Settle(fleet.Cancelled)
 	b.err = nil
 	if err := b.rep.Fleet.TakeAt(&b.permit, d.Timer.Now()); err != nil {
-		b.err = err
+		b.err, d.turn.handed = err, true // as good as sent: the last step may do without
 		return fmt.Errorf("%w: %w", fault.ErrHandover, err)
 	}
 	d.Receipt.Entry(b.entry).Close(d.Timer.Since(), receipt.OK, "")

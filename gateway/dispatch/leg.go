@@ -171,7 +171,9 @@ func (d *Dispatch) mistaken(err error) error {
 // unmet reports whether no replica has answered as the one that was to hand them the prompt failed: another one may
 // meet them. That is a retry as any other.
 func (d *Dispatch) unmet(err error) bool {
-	if !d.steps.unmet || !errors.Is(err, routing.ErrNotTried) || d.Request.Intent.Replica != "" || !d.mayRetry() {
+	again := errors.Is(err, routing.ErrNotTried) || errors.Is(err, routing.ErrRetryable)
+	if !d.steps.unmet || !again || errors.Is(err, routing.ErrNoBudget) || d.Request.Intent.Replica != "" ||
+		!d.mayRetry() {
 		return false
 	}
 	d.steps.unmet = false
