@@ -35,7 +35,7 @@ const leastBusy = time.Second
 
 // Report makes typed errors of what an engine says in place of an answer.
 type Report struct {
-	Request    *intake.Request // nil where it is another's now: then no member of it is named
+	Request    *intake.Request   // nil where it is another's now: then no member of it is named
 	Specialist string            // that was asked
 	Replica    *ensemble.Replica // nil if there is none
 	Runtime    *ensemble.Runtime // that the replica is of
