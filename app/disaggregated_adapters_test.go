@@ -57,7 +57,8 @@ func TestAPrefillKeepsItsAdapterUntilItIsAsked(t *testing.T) {
 				})
 			}
 			asking.Wait()
-			if remote, local := w.prefilled("remote"), w.prefilled("local"); kind == "vllm" && (remote != 8 || local > 0) {
+			remote, local := w.prefilled("remote"), w.prefilled("local")
+			if kind == "vllm" && (remote != 8 || local > 0) {
 				t.Errorf("%d prompts were computed elsewhere, %d by the engine that answers", remote, local)
 			}
 			w.baseline()

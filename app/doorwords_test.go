@@ -10,7 +10,8 @@ import (
 // none ahead of the beginning of a response, and numbers of events have no gap.
 func TestWhatIsSaidBeforeThereAreNoWordsIsTold(t *testing.T) {
 	chunk := func(delta string) string {
-		return `data: {"id":"c","model":"x","choices":[{"index":0,"delta":{` + delta + `},"finish_reason":null}]}` + "\n\n"
+		return `data: {"id":"c","model":"x","choices":[{"index":0,"delta":{` + delta +
+			`},"finish_reason":null}]}` + "\n\n"
 	}
 	stream := chunk(`"role":"assistant","content":"a"`) +
 		chunk(`"tool_calls":[{"index":0,"id":"t","function":{"name":"f","arguments":"{"}}]`) + chunk(`"content":"b"`) +

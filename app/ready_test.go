@@ -54,7 +54,8 @@ func TestAReloadKeepsAGatewayReady(t *testing.T) {
 		if n := ready(); n != 200 {
 			t.Fatalf("/readyz is %d", n)
 		}
-		if err := b.App.Apply(t.Context(), b.Config(strings.ReplaceAll(sleeperWorld, "debug-0", "later-0"))); err != nil {
+		next := b.Config(strings.ReplaceAll(sleeperWorld, "debug-0", "later-0"))
+		if err := b.App.Apply(t.Context(), next); err != nil {
 			t.Fatal(err)
 		}
 		if n := ready(); n != 200 {

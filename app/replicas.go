@@ -42,7 +42,7 @@ type replicas struct {
 	identities *identities
 	forget     func(replica string)                 // drops the metrics of a replica that has gone
 	weight     func(tenant string) int              // of a tenant's share of a busy replica
-	shares     func(*replica) gate.Shares           // what tenants have had of one at all gateways; nil if this one is alone
+	shares     func(*replica) gate.Shares           // what tenants have had of one at all gateways; nil for one alone
 	asleep     func(context.Context, *replica) bool // asks an engine whether it sleeps
 	// promised returns how many requests that were sent away are expected back at a time.
 	promised func(specialist string) func(priority int, now time.Time) float64

@@ -29,7 +29,10 @@ func TestAnEngineThatIsPutToSleepByOthersIsWoken(t *testing.T) {
 				body := strings.Replace(brief(0), "{", fmt.Sprintf(`{"stream":%t,`, stream), 1)
 				switch path {
 				case "/v1/completions":
-					body = strings.Replace(body, `"messages":[{"role":"user","content":"question 0"}]`, `"prompt":"q"`, 1)
+					body = `{"model":"debug","max_tokens":4,"prompt":"q"}`
+					if stream {
+						body = `{"model":"debug","max_tokens":4,"prompt":"q","stream":true}`
+					}
 				case "/v1/responses":
 					body = strings.Replace(body, `"messages"`, `"input"`, 1)
 					body = strings.Replace(body, `"max_tokens":4`, `"max_output_tokens":16`, 1)

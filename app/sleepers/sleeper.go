@@ -78,8 +78,8 @@ func (one *sleeper) expects(replicas []Replica) bool {
 }
 
 // look opens the queue while a replica serves, and where the specialist is gone, for there is nothing to wait for. Else
-// it closes it, and has one woken if requests wait, or if one is wanted for a request that cannot wait so long. One that
-// sleeps and has requests is woken for them.
+// it closes it, and has one woken if requests wait, or if one is wanted for a request that cannot wait so long, or if
+// one sleeps that has requests.
 func (one *sleeper) look(wanted bool) {
 	found := one.of.config.Found(one.name)
 	replicas, now, serves := found.Replicas, time.Now(), false
@@ -96,7 +96,8 @@ func (one *sleeper) look(wanted bool) {
 	} else {
 		one.queue.Close()
 	}
-	if crowded || stuck || serves && len(lacking(replicas)) > 0 || !serves && !found.Gone && (wanted || one.queue.Len() > 0) {
+	called := !serves && !found.Gone && (wanted || one.queue.Len() > 0)
+	if called || crowded || stuck || serves && len(lacking(replicas)) > 0 {
 		one.wake(replicas, serves, now)
 	}
 }

@@ -25,7 +25,7 @@ type Replica struct {
 	Sleep  func(ctx context.Context) error
 	// whether its engine and its Gate have nothing to do, as far as is known, and how many requests they have taken
 	Idle func() (idle bool, taken uint64)
-	// whether requests of this gateway are at its engine: one that is put to sleep under them may keep them until it wakes
+	// whether requests of this gateway are at its engine: one that sleeps may keep them until it wakes
 	Busy func() bool
 }
 

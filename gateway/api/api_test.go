@@ -79,8 +79,9 @@ func TestATenantSeesItsOwnModelsAndWindows(t *testing.T) {
 
 func TestAGatewayIsReadyWhileASpecialistServes(t *testing.T) {
 	var draining *apierr.Error
-	h := Ready{Refuse: refusing, Now: time.Now, Proved: new(atomic.Bool), Draining: func() *apierr.Error { return draining },
-		Current: func() *ensemble.Runtime { return serving(t) }}
+	h := Ready{Refuse: refusing, Now: time.Now, Proved: new(atomic.Bool),
+		Draining: func() *apierr.Error { return draining },
+		Current:  func() *ensemble.Runtime { return serving(t) }}
 	e := NewEngine(refusing)
 	e.GET("/readyz", h.Handle)
 	if status, got := say(e, "GET", "/readyz", ""); status != 503 || got != "no_healthy_replica" {

@@ -211,8 +211,8 @@ func (d *Dispatch) refused() error {
 	return err
 }
 
-// aborted returns err, or place.ErrAsleep if it is of an answer that the engine has given up, as it is put to sleep, and
-// of which the client has nothing.
+// aborted returns err, or place.ErrAsleep if it is of an answer that the engine has given up to sleep, and of which the
+// client has nothing.
 func (d *Dispatch) aborted(err error) error {
 	t := &d.turn
 	if errors.Is(err, fault.ErrEngineAborted) && !d.Relay.Begun() && t.rep.FellAsleep(t.place.Context()) {

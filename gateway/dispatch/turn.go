@@ -22,7 +22,7 @@ type turn struct {
 	rep       *ensemble.Replica // nil between turns
 	step      routing.Step
 	leg       bool             // a step before the last
-	unasked   bool             // nothing was sent to it, or its answer was not waited for: that it ended well says nothing
+	unasked   bool             // nothing was sent to it, or its answer was not waited for: a good end says nothing
 	at        *receipt.Attempt // its entry in the receipt
 	place     place.Place
 	hop       ensemble.Hop    // of the last step

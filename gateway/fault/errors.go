@@ -31,7 +31,7 @@ var (
 	ErrEngineFailed = errors.New("the engine reported a failure of its own")
 	// ErrEngineAborted is the end of what an engine has at work where it is stopped, or put to sleep, by others.
 	ErrEngineAborted = errors.New("the engine has given the answer up")
-	ErrAbandoned    = errors.New("abandoned")
+	ErrAbandoned     = errors.New("abandoned")
 	// ErrHandover ends the attempt of a plan's last step when the step beside it has failed.
 	ErrHandover = errors.New("the engine that was to hand the prompt over has failed")
 	// ErrNoPlace is a replica that had no place in the time that an engine has for a first token.

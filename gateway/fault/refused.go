@@ -72,14 +72,14 @@ func (r Report) refusedBy(said refusal) error {
 
 // tooLong is the error of a request that an engine finds longer than its context.
 func (r Report) tooLong() *apierr.Error {
-	if r.Request == nil {
-		return &apierr.Error{Code: apierr.ContextLength, Cause: ErrMistaken}
+	cause, param := ErrMistaken, ""
+	if r.Request != nil {
+		param = r.Request.PromptMember()
+		if r.Replica != nil && r.Request.Intent.Replica == "" && r.Replica.Shorter(r.Runtime) {
+			cause = fmt.Errorf("%w: %w", ErrMistaken, ErrShorter)
+		}
 	}
-	cause := ErrMistaken
-	if r.Replica != nil && r.Request.Intent.Replica == "" && r.Replica.Shorter(r.Runtime) {
-		cause = fmt.Errorf("%w: %w", ErrMistaken, ErrShorter)
-	}
-	return &apierr.Error{Code: apierr.ContextLength, Param: r.Request.PromptMember(), Cause: cause,
+	return &apierr.Error{Code: apierr.ContextLength, Param: param, Cause: cause,
 		Message: "prompt and answer together are longer than the context of " + r.Specialist}
 }
 

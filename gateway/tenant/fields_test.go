@@ -10,7 +10,8 @@ import (
 
 // A key that is refused is named by the field that it came in: Authorization where both are there.
 func TestARefusedKeyIsNamedByItsField(t *testing.T) {
-	table, err := NewTable([]Config{{Name: "acme", Keys: []Key{{SHA256: strings.Repeat("ab", 32)}}}}, nil, nil, Sharing{})
+	acme := Config{Name: "acme", Keys: []Key{{SHA256: strings.Repeat("ab", 32)}}}
+	table, err := NewTable([]Config{acme}, nil, nil, Sharing{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,10 +20,7 @@ func Native(h *ensemble.Hop, r *intake.Request, adapter string) bool {
 	if !h.Replica.Serves(door) {
 		return false
 	}
-	if a, is := r.Answer.(interface{ Billed() bool }); is && a.Billed() && served.Unbilled&door == 0 {
-		return false
-	}
-	if a, is := r.Answer.(interface{ Particular() bool }); is && a.Particular() && served.Partial&door != 0 {
+	if misread(r, &served, door) {
 		return false
 	}
 	set := edits(h.Replica, r, adapter, nil)
@@ -38,4 +35,14 @@ func Native(h *ensemble.Hop, r *intake.Request, adapter string) bool {
 	engine.DoorPaths(door, func(_ engine.Doors, path string) { h.Path = path })
 	h.Native, h.Edits = true, set
 	return true
+}
+
+// misread reports whether an engine's own door would pass over what the client says, or show its model what is no part
+// of the prompt.
+func misread(r *intake.Request, served *engine.Served, door engine.Doors) bool {
+	if a, is := r.Answer.(interface{ Billed() bool }); is && a.Billed() && served.Unbilled&door == 0 {
+		return true
+	}
+	a, is := r.Answer.(interface{ Particular() bool })
+	return is && a.Particular() && served.Partial&door != 0
 }
