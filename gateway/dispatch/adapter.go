@@ -16,25 +16,25 @@ import (
 // holdAdapter has the replica whose turn it is keep the request's adapter to the end of the turn. Where it is not
 // loaded yet, that is waited for: before the Gate, as a request that waits for an adapter has no use for a place. It
 // returns when the adapter was there, so long after the arrival.
-func (d *Dispatch) holdAdapter(ctx context.Context, began time.Duration) (time.Duration, error) {
-	t, sp := &d.turn, d.Plan.Specialist
-	if d.Plan.Adapter == "" || sp.Keeper == nil || t.adapter.Held() {
+func (a attempt) holdAdapter(ctx context.Context, began time.Duration) (time.Duration, error) {
+	t, sp := &a.turn, a.Plan.Specialist
+	if a.Plan.Adapter == "" || sp.Keeper == nil || t.adapter.Held() {
 		return began, nil
 	}
-	in := &d.Request.Intent
-	now := d.Timer.At(began)
-	most := d.Runtime.Limits.MaxQueueWait
-	left := in.FirstTokenLeft(now, d.Relay.Delivered() > 0)
+	in := &a.Request.Intent
+	now := a.Timer.At(began)
+	most := a.Runtime.Limits.MaxQueueWait
+	left := in.FirstTokenLeft(now, a.Relay.Delivered() > 0)
 	hurried := left != 0 && (most == 0 || left < most)
 	if hurried {
 		most = max(1, left)
 	}
-	hold, atOnce, err := sp.Keeper.Hold(ctx, adapters.Ask{Host: uint16(t.rep.Host), Served: d.Plan.Adapter,
+	hold, atOnce, err := sp.Keeper.Hold(ctx, adapters.Ask{Host: uint16(t.rep.Host), Served: a.Plan.Adapter,
 		Priority: in.Priority, Most: most})
 	if !atOnce {
-		ready := d.Timer.Since()
+		ready := a.Timer.Since()
 		t.at.Queued(ready - began)
-		d.Queued += ready - began
+		a.Queued += ready - began
 		began = ready
 	}
 	if hurried && errors.Is(err, adapters.ErrLate) {
@@ -49,13 +49,13 @@ func (d *Dispatch) holdAdapter(ctx context.Context, began time.Duration) (time.D
 
 // lostAdapter reports whether the replica is to be asked again, once its engine has the request's adapter: it had it,
 // and has refused the request as it has unloaded it by itself, or begun anew. That is tried once a turn.
-func (d *Dispatch) lostAdapter(ctx context.Context, err error) bool {
-	t := &d.turn
+func (a attempt) lostAdapter(ctx context.Context, err error) bool {
+	t := &a.turn
 	said, is := errors.AsType[*apierr.Error](err)
-	if !is || !t.adapter.Held() || t.lost || d.Relay.Begun() {
+	if !is || !t.adapter.Held() || t.lost || a.Relay.Begun() {
 		return false
 	}
-	named := said.Code == apierr.InvalidRequest && strings.Contains(said.EngineText, d.Plan.Adapter)
+	named := said.Code == apierr.InvalidRequest && strings.Contains(said.EngineText, a.Plan.Adapter)
 	if said.Code != apierr.ModelNotFound && !named || !t.adapter.Lost(ctx) {
 		return false
 	}

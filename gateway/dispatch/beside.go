@@ -39,48 +39,48 @@ type beside struct {
 
 // send sends the leg that waits for the last step; a nil leg sends nothing. When it fails, it ends the last step's
 // attempt.
-func (b *beside) send(d *Dispatch, attempt *place.Context) error {
+func (b *beside) send(a attempt, at *place.Context) error {
 	if b == nil {
 		return nil
 	}
-	d.steps.stopBeside()
-	if err := b.permitted(d); err != nil {
+	a.steps.stopBeside()
+	if err := b.permitted(a.Dispatch); err != nil {
 		return err
 	}
 	hop := new(ensemble.Hop)
-	d.prepare(hop, &b.step, b.rep)
-	if err := d.steps.protocol.Request(hop); err != nil { // anew for every attempt of the last step
+	a.prepare(hop, &b.step, b.rep)
+	if err := a.steps.protocol.Request(hop); err != nil { // anew for every attempt of the last step
 		return err
 	}
-	segments, err := upstream.Segments(hop, d.Request, nil)
+	segments, err := upstream.Segments(hop, a.Request, nil)
 	if err != nil {
 		return err
 	}
-	budget, err := d.patience(d.Relay.Delivered())
+	budget, err := a.patience(a.Relay.Delivered())
 	if err != nil {
 		return err
 	}
-	d.tell(hop, d.Trace.AskBeside(b.turn, d.Timer))
+	a.tell(hop, a.Trace.AskBeside(b.turn, a.Timer))
 	r := new(engine.Request)
-	d.fill(r, hop, [][]byte{slices.Concat(segments...)}, budget) // a copy: it may outlive the question
-	r.IdleTimeout = d.Runtime.Limits.TTFTTimeout
-	ctx, cancel := context.WithCancel(d.ctx)
+	a.fill(r, hop, [][]byte{slices.Concat(segments...)}, budget) // a copy: it may outlive the question
+	r.IdleTimeout = a.Runtime.Limits.TTFTTimeout
+	ctx, cancel := context.WithCancel(a.ctx)
 	b.cancel, b.done, b.accepted = cancel, make(chan struct{}), make(chan struct{})
-	done, report, now := b.done, d.reportOf(b.rep), d.Timer.Now
+	done, report, now := b.done, a.reportOf(b.rep), a.Timer.Now
 	b.sent = true
 	go func() {
 		defer close(done)
-		defer contain.End(contain.Leg, func() { attempt.Cancel(fault.ErrHandover) })
+		defer contain.End(contain.Leg, func() { at.Cancel(fault.ErrHandover) })
 		err := b.drain(ctx, r, report)
 		if ctx.Err() != nil {
 			return // the last step needs it no more: its end says nothing
 		}
 		if b.judge(err, now); err != nil {
-			attempt.Cancel(fault.ErrHandover)
+			at.Cancel(fault.ErrHandover)
 		}
 	}()
-	d.turn.handed = true
-	return b.await(attempt, hop.Accept)
+	a.turn.handed = true
+	return b.await(at, hop.Accept)
 }
 
 // await returns when the engine has taken the leg, at the latest after most. The error is why the attempt has ended
@@ -165,15 +165,15 @@ func (b *beside) judge(err error, now func() time.Time) {
 
 // blame records that the leg has failed, in the receipt and, where its engine has reported a failure of itself, in the
 // doubts. Its goroutine has ended.
-func (d *Dispatch) blame(b *beside) {
+func (a attempt) blame(b *beside) {
 	if b.err == nil {
 		return
 	}
 	if errors.Is(b.err, fault.ErrEngineFailed) {
-		d.doubts.note(b.rep.Fleet, b.permit, d.Request)
+		a.doubts.note(b.rep.Fleet, b.permit, a.Request)
 		b.permit = fleet.Permit{}
 	}
-	at := d.Receipt.Entry(b.entry)
-	at.Close(d.Timer.Since(), fault.Outcome(b.err), fault.Detail(b.err))
-	d.Shared.Metrics.AttemptFailed(d.Plan.Specialist.Name, at.Outcome)
+	at := a.Receipt.Entry(b.entry)
+	at.Close(a.Timer.Since(), fault.Outcome(b.err), fault.Detail(b.err))
+	a.Shared.Metrics.AttemptFailed(a.Plan.Specialist.Name, at.Outcome)
 }

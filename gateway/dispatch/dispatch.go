@@ -124,7 +124,7 @@ func (d *Dispatch) Route(ctx context.Context, sp *ensemble.Specialist, adapter s
 // Probe returns what the Gate of the first in rank for a step would say now. last says that the step is the answer's.
 func (d *Dispatch) Probe(s *routing.Step, last bool) scheduler.Answer {
 	var q gate.Request
-	d.admission(&q, !last)
+	attempt{d}.admission(&q, !last)
 	return d.Runtime.Replicas[s.Ranked[0].Host].Gate.Probe(q)
 }
 

@@ -20,11 +20,11 @@ type part func() (parks bool, err error)
 // Client has been told, and false if it is parked.
 func (d *Dispatch) Carry() (over bool) {
 	d.Slim()
-	return carrier{d}.carry(d.Relay.Rest)
+	return carrier{attempt{d}}.carry(d.Relay.Rest)
 }
 
 // carrier carries a stream that has begun.
-type carrier struct{ *Dispatch }
+type carrier struct{ attempt }
 
 // carry runs a part of a stream and what follows on it, until the stream is over (true) or parked (false). A parked
 // stream belongs to its engine's loop.

@@ -39,75 +39,83 @@ func (d *Dispatch) Behind(sp *ensemble.Specialist) error {
 }
 
 // MayBeHeld reports whether Hold may hold the request after err: what it takes of its tenant's rate is due before that.
-func (d *Dispatch) MayBeHeld(err error) bool { return !d.Choice.OfferBack && d.holds(err) }
+func (d *Dispatch) MayBeHeld(err error) bool { return !d.Choice.OfferBack && holder{d}.holds(err) }
 
 // Hold holds a request that err has kept from its specialist's replicas, as none of them serves, until one does. It
 // returns true if the request is to be routed again, by the newest Runtime, which is d's from then on; else the error,
 // ErrGone where that Runtime has no such specialist.
 func (d *Dispatch) Hold(ctx context.Context, err error) (again bool, why error) {
 	d.held.pass.End()
-	if !d.holds(err) {
-		return d.unlessOneCame(err)
+	return holder{d}.hold(ctx, err)
+}
+
+// holder holds a request that no replica serves, or finds out why it is not held.
+type holder struct{ *Dispatch }
+
+// hold is Hold, once nothing is held of an earlier one.
+func (h holder) hold(ctx context.Context, err error) (again bool, why error) {
+	if !h.holds(err) {
+		return h.unlessOneCame(err)
 	}
-	sp := d.Plan.Specialist
-	if !d.Choice.OfferBack && d.Shared.Newest().Specialist(sp.Name) == nil {
-		return d.renew(sp.Name)
+	sp := h.Plan.Specialist
+	if !h.Choice.OfferBack && h.Shared.Newest().Specialist(sp.Name) == nil {
+		return h.renew(sp.Name)
 	}
-	if terms := sp.Hold.Terms(); d.Choice.OfferBack && terms.For > 0 {
+	if terms := sp.Hold.Terms(); h.Choice.OfferBack && terms.For > 0 {
 		return false, &scheduler.Refusal{Reason: scheduler.ErrNoReplica, RetryAfter: terms.Back, Wait: terms.Back,
 			Offered: true, Detail: "no replica serves"}
 	} else if terms.For == 0 && !terms.Wakes && !errors.Is(err, ErrBehind) {
-		return d.unlessOneCame(err)
+		return h.unlessOneCame(err)
 	}
-	if back := sp.Hold.Terms().Back; d.Choice.tooLate(back) {
+	if back := sp.Hold.Terms().Back; h.Choice.tooLate(back) {
 		return false, &scheduler.Refusal{Reason: scheduler.ErrNoReplica, RetryAfter: back, Wait: back,
 			Detail: "no replica serves"}
 	}
-	began := d.Timer.Now()
-	if err := d.pauseInVain(ctx); err != nil {
-		return false, d.notHeld(unrun(ctx, err, noneServed))
+	began := h.Timer.Now()
+	if err := h.pauseInVain(ctx); err != nil {
+		return false, h.notHeld(unrun(ctx, err, noneServed))
 	}
-	waiter, err := sp.Hold.Enter(d.toHold())
+	waiter, err := sp.Hold.Enter(h.toHold())
 	if err != nil {
-		return false, d.notHeld(err)
+		return false, h.notHeld(err)
 	}
-	d.held.since = waiter.Since()
-	d.held.pass, err = waiter.Await(ctx)
-	waited := d.Timer.Now().Sub(began)
-	d.traceHeld(began, waited, err)
-	d.held.total, d.Queued = d.held.total+waited, d.Queued+waited
+	h.held.since = waiter.Since()
+	h.held.pass, err = waiter.Await(ctx)
+	waited := h.Timer.Now().Sub(began)
+	h.traceHeld(began, waited, err)
+	h.held.total, h.Queued = h.held.total+waited, h.Queued+waited
 	if err != nil {
-		d.held.pass = nil
-		return false, d.notHeld(unrun(ctx, err, noneServed))
+		h.held.pass = nil
+		return false, h.notHeld(unrun(ctx, err, noneServed))
 	}
-	d.held.woke, d.held.anew = d.held.woke || d.held.pass.Woke(), false
-	return d.renew(sp.Name)
+	h.held.woke, h.held.anew = h.held.woke || h.held.pass.Woke(), false
+	return h.renew(sp.Name)
 }
 
 // unlessOneCame returns err, as the request is not held for it. A replica may have come to serve since the pipeline
 // found none: then the request is routed again, once by each Runtime until it is held.
-func (d *Dispatch) unlessOneCame(err error) (again bool, why error) {
-	before := d.Runtime
-	if !d.mayBeHeld(err) || !d.foundNone(err) || !d.serves() || d.held.anew && d.Shared.Newest() == before {
+func (h holder) unlessOneCame(err error) (again bool, why error) {
+	before := h.Runtime
+	if !h.mayBeHeld(err) || !h.foundNone(err) || !h.serves() || h.held.anew && h.Shared.Newest() == before {
 		return false, err
 	}
-	again, why = d.renew(d.Plan.Specialist.Name)
-	d.held.anew = d.Runtime == before
+	again, why = h.renew(h.Plan.Specialist.Name)
+	h.held.anew = h.Runtime == before
 	return again, why
 }
 
 // serves reports whether a replica of the request's specialist serves, by the newest Runtime: the request may have been
 // routed by one before it.
-func (d *Dispatch) serves() bool {
-	sp := d.Shared.Newest().Specialist(d.Plan.Specialist.Name)
+func (h holder) serves() bool {
+	sp := h.Shared.Newest().Specialist(h.Plan.Specialist.Name)
 	return sp != nil && sp.Snapshot().Serves()
 }
 
 // traceHeld notes in the trace that the request was held from a time on for so long.
-func (d *Dispatch) traceHeld(began time.Time, waited time.Duration, err error) {
-	if d.Trace != nil {
-		from := began.Sub(d.Request.Arrival)
-		d.Trace.Held(from, from+waited, err)
+func (h holder) traceHeld(began time.Time, waited time.Duration, err error) {
+	if h.Trace != nil {
+		from := began.Sub(h.Request.Arrival)
+		h.Trace.Held(from, from+waited, err)
 	}
 }
 
@@ -117,8 +125,8 @@ const noneServed = "no replica served"
 const inVain = 20 * time.Millisecond
 
 // pauseInVain waits for inVain if the request was let out before.
-func (d *Dispatch) pauseInVain(ctx context.Context) error {
-	if d.held.since.IsZero() {
+func (h holder) pauseInVain(ctx context.Context) error {
+	if h.held.since.IsZero() {
 		return nil
 	}
 	pause := time.NewTimer(inVain)
@@ -132,33 +140,33 @@ func (d *Dispatch) pauseInVain(ctx context.Context) error {
 }
 
 // holds reports whether err means that none of the specialist's replicas serves.
-func (d *Dispatch) holds(err error) bool {
+func (h holder) holds(err error) bool {
 	switch {
-	case !d.mayBeHeld(err):
+	case !h.mayBeHeld(err):
 		return false
 	case errors.Is(err, ErrBehind) || errors.Is(err, place.ErrAsleep):
 		return true
 	}
-	return d.foundNone(err) && !d.serves()
+	return h.foundNone(err) && !h.serves()
 }
 
 // mayBeHeld reports whether requests are held where err came from, and nothing of the answer has begun.
-func (d *Dispatch) mayBeHeld(err error) bool {
-	sp := d.Plan.Specialist
-	return err != nil && sp != nil && sp.Hold != nil && !d.Request.Dry && !d.Relay.Begun()
+func (h holder) mayBeHeld(err error) bool {
+	sp := h.Plan.Specialist
+	return err != nil && sp != nil && sp.Hold != nil && !h.Request.Dry && !h.Relay.Begun()
 }
 
 // foundNone reports whether err is the pipeline's, which found no replica that can be used.
-func (d *Dispatch) foundNone(err error) bool {
+func (h holder) foundNone(err error) bool {
 	var none *routing.NoCandidateError
-	return errors.As(err, &none) && none.Verdict == routing.Unavailable && d.Request.Intent.Replica == ""
+	return errors.As(err, &none) && none.Verdict == routing.Unavailable && h.Request.Intent.Replica == ""
 }
 
 // toHold is what is to be known of the request while it is held.
-func (d *Dispatch) toHold() hold.Request {
-	in := &d.Request.Intent
-	r := hold.Request{ID: d.Request.ID, Priority: in.Priority, Tenant: d.Request.Tenant.Name,
-		Arrived: d.Request.Arrival, Cost: len(d.Request.Bytes), Since: d.held.since, Deadline: in.Deadline}
+func (h holder) toHold() hold.Request {
+	in := &h.Request.Intent
+	r := hold.Request{ID: h.Request.ID, Priority: in.Priority, Tenant: h.Request.Tenant.Name,
+		Arrived: h.Request.Arrival, Cost: len(h.Request.Bytes), Since: h.held.since, Deadline: in.Deadline}
 	if first := in.TTFTDeadline; !first.IsZero() && (r.Deadline.IsZero() || first.Before(r.Deadline)) {
 		r.Deadline = first
 	}
@@ -166,9 +174,9 @@ func (d *Dispatch) toHold() hold.Request {
 }
 
 // notHeld notes a refusal of those that hold requests, as of a Gate.
-func (d *Dispatch) notHeld(err error) error {
-	d.away.forget()
-	d.away.refused(err)
+func (h holder) notHeld(err error) error {
+	h.away.forget()
+	h.away.refused(err)
 	return err
 }
 
@@ -183,11 +191,11 @@ func unrun(ctx context.Context, err error, while string) error {
 }
 
 // renew has the request go on by the newest Runtime: the replica that serves may be new in it.
-func (d *Dispatch) renew(specialist string) (again bool, err error) {
-	d.Runtime = d.Shared.Newest()
-	d.heirs.died = index.HostBitmap{} // what serves now may be one of them
-	if d.Runtime.Specialist(specialist) == nil {
-		d.held.pass.End()
+func (h holder) renew(specialist string) (again bool, err error) {
+	h.Runtime = h.Shared.Newest()
+	h.heirs.died = index.HostBitmap{} // what serves now may be one of them
+	if h.Runtime.Specialist(specialist) == nil {
+		h.held.pass.End()
 		return false, ErrGone
 	}
 	return true, nil

@@ -29,7 +29,7 @@ func TestAFurtherKindOfEngineIsOneLiteral(t *testing.T) {
 	}
 	var sent []string
 	hop := new(ensemble.Hop)
-	x.prepare(hop, &routing.Step{Name: x.steps.answering}, x.turn.rep)
+	attempt{x.Dispatch}.prepare(hop, &routing.Step{Name: x.steps.answering}, x.turn.rep)
 	for _, e := range hop.Edits {
 		sent = append(sent, e.Key+"="+string(e.Raw))
 	}

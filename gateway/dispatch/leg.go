@@ -21,13 +21,13 @@ import (
 func (d *Dispatch) dispatchLeg(ctx context.Context, s routing.Step, rep *ensemble.Replica,
 	at *receipt.Attempt) error {
 	hop := new(ensemble.Hop)
-	d.prepare(hop, &s, rep)
+	attempt{d}.prepare(hop, &s, rep)
 	if err := d.steps.protocol.Request(hop); err != nil {
 		d.closeAttempt(at, err)
 		return err
 	}
 	d.begin(rep, at, &s)
-	err := leg{d, hop}.run(ctx)
+	err := leg{attempt{d}, hop}.run(ctx)
 	if err == nil && (hop.Hold || hop.Beside || hop.Unasked) {
 		d.steps.hold(&d.turn)
 	}
@@ -37,82 +37,82 @@ func (d *Dispatch) dispatchLeg(ctx context.Context, s routing.Step, rep *ensembl
 
 // leg is one replica's turn at a step before the last.
 type leg struct {
-	*Dispatch
+	attempt
 	hop *ensemble.Hop
 }
 
 // run gets the leg's answer, as often as its place is taken back.
 func (l leg) run(ctx context.Context) (err error) {
-	d, hop := l.Dispatch, l.hop
-	if err = d.turn.place.Permit(d.Timer.Now()); err != nil {
+	a, hop := l.attempt, l.hop
+	if err = a.turn.place.Permit(a.Timer.Now()); err != nil {
 		return err
 	}
 	for {
 		if !hop.Unasked && !hop.Beside {
-			d.turn.place.Watch(ctx)
+			a.turn.place.Watch(ctx)
 		}
 		if !hop.NoPlace {
-			if err = d.enter(ctx, d.Timer.Since()); err != nil {
+			if err = a.enter(ctx, a.Timer.Since()); err != nil {
 				return err
 			}
 		}
-		d.retry.free = false
+		a.retry.free = false
 		switch {
 		case hop.Unasked:
-			d.turn.unasked = true
-			if d.turn.place.Pin() {
+			a.turn.unasked = true
+			if a.turn.place.Pin() {
 				return nil
 			}
 		case hop.Beside:
-			d.turn.unasked = true // as yet
-			d.steps.beside = &beside{step: hop.Step, rep: hop.Replica, turn: d.Trace.Turns(),
-				entry: d.Receipt.Latest(), permit: d.turn.place.Doubt()}
+			a.turn.unasked = true // as yet
+			a.steps.beside = &beside{step: hop.Step, rep: hop.Replica, turn: a.Trace.Turns(),
+				entry: a.Receipt.Latest(), permit: a.turn.place.Doubt()}
 			return nil
 		default:
 			if err = l.call(); !errors.Is(err, place.ErrPreempted) {
 				return err
 			}
 		}
-		d.turn.leave()
-		d.Preempted++
+		a.turn.leave()
+		a.Preempted++
 	}
 }
 
 // call sends the leg's request and has the Protocol take its answer.
 func (l leg) call() error {
-	d, hop, t := l.Dispatch, l.hop, &l.turn
+	a, hop, t := l.attempt, l.hop, &l.turn
 	defer t.place.Unwatch()
 	var err error
-	if t.resp, err = d.ask(t.place.Context(), hop); err != nil {
-		return t.place.Cause(d.Relay.Late(t.hurriedBy, err))
+	if t.resp, err = a.ask(t.place.Context(), hop); err != nil {
+		return t.place.Cause(a.Relay.Late(t.hurriedBy, err))
 	}
 	if t.resp.Status() != 200 {
-		return d.refused()
+		return a.orAsleep(a.report().Refused(t.resp))
 	}
-	d.Taken = true
-	body, err := d.Relay.Collect(t.resp)
+	a.Taken = true
+	body, err := a.Relay.Collect(t.resp)
 	if err != nil {
-		return t.place.Cause(d.Relay.Late(t.hurriedBy, err))
+		return t.place.Cause(a.Relay.Late(t.hurriedBy, err))
 	}
 	if t.place.Admitted() {
-		t.place.FirstToken(d.Timer.Now()) // a leg's answer is its prefill's end
+		t.place.FirstToken(a.Timer.Now()) // a leg's answer is its prefill's end
 		if said, err := sse.ScanUnary(body); err == nil {
-			if cached := d.Relay.Cont.Cached(said.Usage, t.handed); cached >= 0 {
+			if cached := a.Relay.Cont.Cached(said.Usage, t.handed); cached >= 0 {
 				t.place.Cached(cached)
 			}
-			d.Observer().Usage(said.Usage)
+			a.Observer().Usage(said.Usage)
 		} else if errors.Is(err, sse.ErrAborted) {
-			return d.aborted(d.report().Meaning(&stream.Unusable{Err: err}))
+			return a.orAsleep(a.report().Meaning(&stream.Unusable{Err: err}))
 		}
 		if !t.place.Pin() {
 			return place.ErrPreempted
 		}
 	}
-	if err := d.steps.protocol.Answer(hop, body); err != nil {
+	if err := a.steps.protocol.Answer(hop, body); err != nil {
 		return fmt.Errorf("%w: %w", engine.ErrProtocol, err)
 	}
 	if hop.PromptTokens > 0 {
-		d.Plan.Prompt.Tokens, d.Plan.Prompt.Exact = hop.PromptTokens, true
+		a.Plan.Prompt.Tokens, a.Plan.Prompt.Exact = hop.PromptTokens, true
 	}
 	return nil
 }
@@ -121,50 +121,50 @@ func (l leg) call() error {
 // that it cannot, or the engine beside it failed, and the client has seen nothing. The two of a pair meet once more;
 // after that, and in all other cases, the last step does without. Where it never can, what it finds wrong with the
 // request stands.
-func (d *Dispatch) doWithout(err error) bool {
-	t := &d.turn
+func (a attempt) doWithout(err error) bool {
+	t := &a.turn
 	if err == nil || t.unasked {
 		return false
 	}
 	var said *apierr.Error
 	failed := errors.Is(err, fault.ErrHandover) || errors.As(err, &said) && !errors.Is(err, fault.ErrEngineBusy)
-	if !failed || d.Relay.Begun() || !t.handed {
+	if !failed || a.Relay.Begun() || !t.handed {
 		return false
 	}
 	t.at.Fallback = err.Error()
-	if b := d.steps.beside; b != nil {
-		d.steps.stopBeside()
-		if d.blame(b); !b.again {
+	if b := a.steps.beside; b != nil {
+		a.steps.stopBeside()
+		if a.blame(b); !b.again {
 			b.again = true
 			return true
 		}
 	}
-	if t.forgot || t.rep.OnlyAfterMeeting() && errors.Is(err, fault.ErrMistaken) || !d.steps.protocol.Forget() {
+	if t.forgot || t.rep.OnlyAfterMeeting() && errors.Is(err, fault.ErrMistaken) || !a.steps.protocol.Forget() {
 		return false
 	}
 	t.forgot, t.handed = true, false
-	if b := d.steps.beside; b != nil {
-		d.heirs.died.Set(b.rep.Host)
-		d.steps.unmet = true
+	if b := a.steps.beside; b != nil {
+		a.heirs.died.Set(b.rep.Host)
+		a.steps.unmet = true
 	}
-	d.steps.handBack()
+	a.steps.handBack()
 	return true
 }
 
 // mistaken returns what the engine beside has found wrong with the request, where that has ended the attempt of a
 // replica that cannot do without: the client is to know, and no other engine finds otherwise. Else it returns err.
-func (d *Dispatch) mistaken(err error) error {
-	b := d.steps.beside
-	if b == nil || !errors.Is(err, fault.ErrHandover) || !d.turn.rep.OnlyAfterMeeting() {
+func (a attempt) mistaken(err error) error {
+	b := a.steps.beside
+	if b == nil || !errors.Is(err, fault.ErrHandover) || !a.turn.rep.OnlyAfterMeeting() {
 		return err
 	}
-	d.steps.stopBeside()
+	a.steps.stopBeside()
 	said, is := errors.AsType[*apierr.Error](b.err)
 	if !is || !errors.Is(said, fault.ErrMistaken) || said.Code == apierr.ModelNotFound {
 		return err
 	}
-	d.turn.unasked = true
-	d.blame(b)
+	a.turn.unasked = true
+	a.blame(b)
 	return said
 }
 

@@ -13,13 +13,13 @@ func (d *Dispatch) Native() bool { return d.turn.native != nil }
 
 // native makes hop a request by the client's door, and returns true, if the replica serves it. What steps hand over to
 // each other has chat completions for its words.
-func (d *Dispatch) native(hop *ensemble.Hop) bool {
-	t := &d.turn
-	if d.Request.Door == nil || !d.steps.single || t.chats {
+func (a attempt) native(hop *ensemble.Hop) bool {
+	t := &a.turn
+	if a.Request.Door == nil || !a.steps.single || t.chats {
 		return false
 	}
-	reads := doors.NativeOf(d.Request.Answer)
-	if reads == nil || !upstream.Native(hop, d.Request, d.Plan.Adapter) {
+	reads := doors.NativeOf(a.Request.Answer)
+	if reads == nil || !upstream.Native(hop, a.Request, a.Plan.Adapter) {
 		return false
 	}
 	t.native = reads
@@ -28,9 +28,9 @@ func (d *Dispatch) native(hop *ensemble.Hop) bool {
 
 // doWithoutDoor reports whether the replica is to be asked again for a chat completion: its engine knows no such path
 // or method, though it was told to serve the door. It may know no such model: what it takes then, takenUp notes.
-func (d *Dispatch) doWithoutDoor(err error) bool {
-	t := &d.turn
-	if err == nil || t.native == nil || t.resp == nil || d.Relay.Begun() {
+func (a attempt) doWithoutDoor(err error) bool {
+	t := &a.turn
+	if err == nil || t.native == nil || t.resp == nil || a.Relay.Begun() {
 		return false
 	}
 	switch t.resp.Status() {

@@ -45,7 +45,7 @@ func (o *Observer) Usage(u sse.Usage) {
 		return
 	}
 	d.turn.at.Delivered(u.CachedTokens)
-	d.teach(u.CachedTokens)
+	o.teach(u.CachedTokens)
 	counts.Predicted.Deliver(d.Cached, u.CachedTokens)
 	if d.Cached > 0 {
 		counts.Predicted.Note(d.Cached, u.CachedTokens)
@@ -54,14 +54,14 @@ func (o *Observer) Usage(u sse.Usage) {
 }
 
 // teach tells what is known of the replica's cache how much of the prompt was in it.
-func (d *Dispatch) teach(delivered int) {
-	sp := d.Plan.Specialist
+func (o *Observer) teach(delivered int) {
+	sp := o.Plan.Specialist
 	if sp.Evidence == nil {
 		return
 	}
-	known, all := d.known, d.foretold
-	if !d.Plan.Prompt.Exact {
+	known, all := o.known, o.foretold
+	if !o.Plan.Prompt.Exact {
 		known, all = sp.Metrics.Ratio.Tokens(known), sp.Metrics.Ratio.Tokens(all)
 	}
-	sp.Evidence.Delivered(d.turn.rep, known, all, delivered)
+	sp.Evidence.Delivered(o.turn.rep, known, all, delivered)
 }

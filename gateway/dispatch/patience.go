@@ -17,21 +17,21 @@ type patience struct {
 // deadline only before the client has its first token; where there is no rest, nothing is sent. Of a unary answer,
 // which shows nothing before its end, it is for all of it; of a leg too, which is over before the client's first token.
 // delivered is how many tokens the client has.
-func (d *Dispatch) patience(delivered int) (patience, error) {
-	t, limits := &d.turn, &d.Runtime.Limits
+func (a attempt) patience(delivered int) (patience, error) {
+	t, limits := &a.turn, &a.Runtime.Limits
 	t.hurriedBy = time.Time{}
 	p := patience{t.asked, limits.TTFTTimeout}
-	if d.steps.beside != nil {
+	if a.steps.beside != nil {
 		p.from = time.Time{} // the leg beside has been waited for
 	}
-	if !d.Request.Stream && !t.leg {
+	if !a.Request.Stream && !t.leg {
 		p.limit = limits.AnswerTimeout
 	}
-	deadline := d.Request.Intent.TTFTDeadline
-	if !d.Request.Stream || delivered > 0 || deadline.IsZero() {
+	deadline := a.Request.Intent.TTFTDeadline
+	if !a.Request.Stream || delivered > 0 || deadline.IsZero() {
 		return p, nil // no first token is owed by a deadline of the client's
 	}
-	now := d.Timer.Now()
+	now := a.Timer.Now()
 	left, limit := deadline.Sub(now), p.limit
 	if !p.from.IsZero() {
 		limit -= now.Sub(p.from)
@@ -42,7 +42,7 @@ func (d *Dispatch) patience(delivered int) (patience, error) {
 	case left < limit:
 		t.hurriedBy = deadline
 		p = patience{limit: left}
-		if d.Shared.WallClock {
+		if a.Shared.WallClock {
 			p.from = now
 		}
 	}

@@ -48,7 +48,7 @@ func TestABudgetIsCountedFromWhenItWasReckoned(t *testing.T) {
 		if c.deadline != 0 {
 			x.Request.Intent.TTFTDeadline = zero.Add(c.deadline)
 		}
-		p, err := x.patience(c.handed)
+		p, err := attempt{x}.patience(c.handed)
 		if ended := errors.Is(err, stream.ErrFirstToken); ended != c.ended {
 			t.Errorf("%s: %v", c.name, err)
 		} else if !ended && (p.limit != c.limit || p.from.Sub(zero) != c.from ||

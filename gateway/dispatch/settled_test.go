@@ -135,7 +135,7 @@ func ride(t *testing.T, seed uint64, pieces [][]byte, breaks error) (w *carriage
 	x.turn.resp = r
 	x.turn.place.Watch(x.ctx)
 	x.turn.at = new(receipt.Attempt)
-	if err := x.Relay.Open(x.source()); err != nil {
+	if err := x.Relay.Open(attempt{x.Dispatch}.source()); err != nil {
 		t.Fatal(err)
 	}
 	x.Relay.Detach(x.w, x.w)

@@ -180,14 +180,14 @@ func (x *staged) holds(tb testing.TB) {
 // play runs a whole stream through the relay.
 func (x *staged) play(t *tape) error {
 	x.turn.resp = t
-	err := x.Relay.Open(x.source())
+	err := x.Relay.Open(attempt{x.Dispatch}.source())
 	if err == nil {
 		_, err = x.Relay.Rest()
 	}
 	if err != nil {
 		x.Relay.Fail([]byte{}) // what the client is owed goes out before the error
 	}
-	return x.report().Meaning(err)
+	return attempt{x.Dispatch}.report().Meaning(err)
 }
 
 func TestTheRelayPassesEveryByteThatTheEngineSaid(t *testing.T) {

@@ -133,11 +133,11 @@ func (d *Dispatch) closeAttempt(at *receipt.Attempt, err error) {
 }
 
 // report tells what an engine's own errors mean.
-func (d *Dispatch) report() fault.Report {
-	return fault.Report{Request: d.Request, Specialist: d.Plan.Specialist.Name, Replica: d.turn.rep, Runtime: d.Runtime}
+func (a attempt) report() fault.Report {
+	return fault.Report{Request: a.Request, Specialist: a.Plan.Specialist.Name, Replica: a.turn.rep, Runtime: a.Runtime}
 }
 
 // reportOf is report of the engine of a leg beside, for its goroutine: it does not read the request.
-func (d *Dispatch) reportOf(rep *ensemble.Replica) fault.Report {
-	return fault.Report{Specialist: d.Plan.Specialist.Name, Replica: rep, Runtime: d.Runtime}
+func (a attempt) reportOf(rep *ensemble.Replica) fault.Report {
+	return fault.Report{Specialist: a.Plan.Specialist.Name, Replica: rep, Runtime: a.Runtime}
 }
