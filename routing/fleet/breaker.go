@@ -83,28 +83,28 @@ func (p *Permit) Settle(o Outcome) {
 }
 
 // Take asks the breaker for a Permit. The error is ErrBreakerOpen.
-func (r *Replica) Take() (p Permit, err error) {
-	err = r.TakeAt(&p, time.Now())
+func (b *breaker) Take() (p Permit, err error) {
+	err = b.TakeAt(&p, time.Now())
 	return p, err
 }
 
 // TakeAt is Take at a time that the caller has just read. It overwrites p, where the Permit is used.
-func (r *Replica) TakeAt(p *Permit, now time.Time) error {
-	pass, err := r.breaker.cb.Load().allow(now)
+func (b *breaker) TakeAt(p *Permit, now time.Time) error {
+	pass, err := b.cb.Load().allow(now)
 	if err != nil {
 		p.pass, p.probation, p.aliveSince = nil, 0, time.Time{}
-		return fmt.Errorf("%w: %s: %w", ErrBreakerOpen, r.spec.Name, err)
+		return fmt.Errorf("%w: %s: %w", ErrBreakerOpen, b.replica.spec.Name, err)
 	}
 	p.pass, p.probation, p.aliveSince = pass, 0, time.Time{}
-	if !pass.shared && r.states.tripped.Has(r.spec.Host) {
+	if !pass.shared && b.replica.states.tripped.Has(b.replica.spec.Host) {
 		p.probation = pass.circuit.config.OpenFor
 	}
 	return nil
 }
 
 // Allow is Take for callers that know success and failure only.
-func (r *Replica) Allow() (done func(ok bool), err error) {
-	p, err := r.Take()
+func (b *breaker) Allow() (done func(ok bool), err error) {
+	p, err := b.Take()
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +118,12 @@ func (r *Replica) Allow() (done func(ok bool), err error) {
 }
 
 // Admits returns true if Take would succeed now. It changes nothing but what time changes anyway: open to half-open.
-func (r *Replica) Admits() bool {
-	if !r.states.tripped.Has(r.spec.Host) {
+func (b *breaker) Admits() bool {
+	if !b.replica.states.tripped.Has(b.replica.spec.Host) {
 		return true
 	}
-	return r.breaker.admits()
+	return b.admits()
 }
 
 // State returns "closed", "half-open" or "open".
-func (r *Replica) State() string { return r.breaker.cb.Load().State().String() }
+func (b *breaker) State() string { return b.cb.Load().State().String() }

@@ -20,18 +20,18 @@ type busy struct {
 
 // OnBusy notes that the replica refused a request because it has no room, and asked to be left alone for a time; 0 is
 // unknown.
-func (r *Replica) OnBusy(now time.Time, after time.Duration) {
-	if r.Busy(now) {
+func (b *busy) OnBusy(now time.Time, after time.Duration) {
+	if b.Busy(now) {
 		return
 	}
-	times := r.busy.times.Add(1)
+	times := b.times.Add(1)
 	again := min(leastBusy<<min(times-1, 5), mostBusy)
-	r.busy.until.Store(now.Add(max(after, again)).UnixNano())
+	b.until.Store(now.Add(max(after, again)).UnixNano())
 }
 
 // Busy returns true if the replica has said lately that it takes no more requests.
-func (r *Replica) Busy(now time.Time) bool {
-	until := r.busy.until.Load()
+func (b *busy) Busy(now time.Time) bool {
+	until := b.until.Load()
 	return until != 0 && now.UnixNano() < until
 }
 

@@ -16,6 +16,19 @@ type Load struct {
 	KVUsage    float64 // share of its KV pool in use, 0 … 1
 }
 
+// occupancy is how busy a replica is: what it itself counts, and what its sources, its engine and other gateways tell.
+type occupancy struct {
+	ledger   ledger
+	source   atomic.Pointer[func() Load]
+	sampled  sampled
+	prefills prefills
+	queued   atomic.Pointer[Queued]
+	reported atomic.Pointer[Reported]
+	beside   atomic.Pointer[Beside] // nil if there is nothing
+	besides  atomic.Uint64          // times that it was noted
+	pace     pace
+}
+
 // ledger is what a replica itself counts. Its parts change together and are read apart: a reader may see a request that
 // has left one of them and not yet the other.
 type ledger struct {
@@ -53,8 +66,8 @@ type sampled struct {
 
 // refresh asks the source anew if something happened since. A reader in between sees parts of two answers, each of them
 // recent.
-func (r *Replica) refresh() {
-	s, now := &r.sampled, uint64(r.ledger.now().events())+1
+func (o *occupancy) refresh() {
+	s, now := &o.sampled, uint64(o.ledger.now().events())+1
 	if s.upTo.Load() == now {
 		return
 	}
@@ -82,13 +95,13 @@ func note(at *atomic.Int64, n int) {
 // LoadFrom sets where Load comes from, each time that it is asked: something cheap that many goroutines may call. What
 // the replica itself counts, InFlight, Backlog and Tokens, is not taken from there, and its Waiting is in addition to
 // the replica's own.
-func (r *Replica) LoadFrom(source func() Load) { r.source.Store(&source) }
+func (o *occupancy) LoadFrom(source func() Load) { o.source.Store(&source) }
 
 // SampleFrom is LoadFrom for a source that only changes when something of this gateway's happens at the replica: it is
 // asked again after a Flight went on, a Begin, an End or a report, and not for each request that looks at the replica.
-func (r *Replica) SampleFrom(source func() Load) {
-	r.sampled.ask.Store(&source)
-	r.ledger.change(oneEvent)
+func (o *occupancy) SampleFrom(source func() Load) {
+	o.sampled.ask.Store(&source)
+	o.ledger.change(oneEvent)
 }
 
 // Queued is what Queue asks of a source: requests queued for a replica beside those that it counts itself, and whether
@@ -97,30 +110,30 @@ type Queued func() (waiting int, preempting bool)
 
 // QueueFrom has Queue ask this source alone, each time: two loads, where the one of Load may take a lock. Both must say
 // the same.
-func (r *Replica) QueueFrom(source Queued) { r.queued.Store(&source) }
+func (o *occupancy) QueueFrom(source Queued) { o.queued.Store(&source) }
 
 // Load returns how busy the replica is: its source's answer, with what the replica itself counts.
-func (r *Replica) Load() (l Load) {
-	if source := r.source.Load(); source != nil {
+func (o *occupancy) Load() (l Load) {
+	if source := o.source.Load(); source != nil {
 		l = (*source)()
 	} else {
-		r.refresh()
-		s := &r.sampled
+		o.refresh()
+		s := &o.sampled
 		l.Waiting, l.Running, l.Preempting = int(s.waiting.Load()), int(s.running.Load()), int(s.preempting.Load())
 		l.KVUsage = math.Float64frombits(s.kvUsage.Load())
 	}
-	l.InFlight, l.Backlog, l.Tokens = r.InFlight(), r.Backlog(), r.Tokens()
-	l.Waiting += r.waiting()
+	l.InFlight, l.Backlog, l.Tokens = o.InFlight(), o.Backlog(), o.Tokens()
+	l.Waiting += o.waiting()
 	return l
 }
 
-// Turnover returns how often the used part of r's pool must be given back before a request finds room for so many
-// blocks behind those that wait, taken to be as large. It is 0 if there is room now, or if the pool's size or use is
-// unknown. Used blocks are given back within a mean request's life, so the request waits for that many lives.
-func (r *Replica) Turnover(need float64) float64 {
-	all := r.sampled.blocks
-	usage, waiting := r.memory()
-	used, queue := usage*all, float64(waiting+r.waiting())+1
+// Turnover returns how often the used part of the replica's pool must be given back before a request finds room for so
+// many blocks behind those that wait, taken to be as large. It is 0 if there is room now, or if the pool's size or use
+// is unknown. Used blocks are given back within a mean request's life, so the request waits for that many lives.
+func (o *occupancy) Turnover(need float64) float64 {
+	all := o.sampled.blocks
+	usage, waiting := o.memory()
+	used, queue := usage*all, float64(waiting+o.waiting())+1
 	short := queue*need - (all - used)
 	if short <= 0 || used <= 0 {
 		return 0
@@ -129,36 +142,68 @@ func (r *Replica) Turnover(need float64) float64 {
 }
 
 // memory returns Load's KVUsage, and its Waiting without what the replica itself counts.
-func (r *Replica) memory() (usage float64, waiting int) {
-	if source := r.source.Load(); source != nil {
+func (o *occupancy) memory() (usage float64, waiting int) {
+	if source := o.source.Load(); source != nil {
 		l := (*source)()
 		return l.KVUsage, l.Waiting
 	}
-	r.refresh()
-	return math.Float64frombits(r.sampled.kvUsage.Load()), int(r.sampled.waiting.Load())
+	o.refresh()
+	return math.Float64frombits(o.sampled.kvUsage.Load()), int(o.sampled.waiting.Load())
 }
 
 // Queue returns the requests in flight and waiting, and whether any has to give way: of Load, what is asked for most.
-func (r *Replica) Queue() (requests int, preempting bool) {
-	source := r.queued.Load()
+func (o *occupancy) Queue() (requests int, preempting bool) {
+	source := o.queued.Load()
 	if source == nil {
-		l := r.Load()
+		l := o.Load()
 		return l.InFlight + l.Waiting, l.Preempting > 0
 	}
 	others, preempting := (*source)()
-	counts := r.ledger.now()
+	counts := o.ledger.now()
 	others += counts.inFlight() + counts.waiting()
-	if b := r.beside.Load(); b != nil {
+	if b := o.beside.Load(); b != nil {
 		others += b.Running + b.Waiting
 	}
 	return others, preempting
 }
 
 // waiting returns the requests that wait for the replica at this gateway and at others.
-func (r *Replica) waiting() int {
-	n := r.ledger.now().waiting()
-	if b := r.beside.Load(); b != nil {
+func (o *occupancy) waiting() int {
+	n := o.ledger.now().waiting()
+	if b := o.beside.Load(); b != nil {
 		n += b.Waiting
 	}
 	return n
 }
+
+// InFlight returns the number of requests between Begin and End, and of other gateways' that are in the replica's
+// batch.
+func (o *occupancy) InFlight() int {
+	n := o.ledger.now().inFlight()
+	if b := o.beside.Load(); b != nil {
+		n += b.Running
+	}
+	return n
+}
+
+// Backlog returns the tokens that have to be computed for requests on their way to the replica or in it, before their
+// first tokens.
+func (o *occupancy) Backlog() int {
+	n := int(o.ledger.backlog.Load())
+	if b := o.beside.Load(); b != nil {
+		n += b.Backlog
+	}
+	return n
+}
+
+// Tokens returns the tokens, of prompts and answers, of the requests on their way to the replica or in it.
+func (o *occupancy) Tokens() int {
+	n := int(o.ledger.tokens.Load())
+	if b := o.beside.Load(); b != nil {
+		n += b.Tokens
+	}
+	return n
+}
+
+// Pace returns how fast the replica was lately.
+func (o *occupancy) Pace() Pace { return o.pace.load() }

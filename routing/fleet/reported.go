@@ -17,14 +17,14 @@ type Reported struct {
 }
 
 // Reports notes what the engine reports of itself. It must not be changed afterwards.
-func (r *Replica) Reports(said *Reported) {
-	r.reported.Store(said)
-	r.ledger.change(oneEvent)
+func (o *occupancy) Reports(said *Reported) {
+	o.reported.Store(said)
+	o.ledger.change(oneEvent)
 }
 
 // Reported returns what the engine reported last, read-only; the zero Reported before the first report.
-func (r *Replica) Reported() *Reported {
-	if said := r.reported.Load(); said != nil {
+func (o *occupancy) Reported() *Reported {
+	if said := o.reported.Load(); said != nil {
 		return said
 	}
 	return &noReport

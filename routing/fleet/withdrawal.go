@@ -45,16 +45,6 @@ func (w *withdrawal) why() Standing {
 	return Serving
 }
 
-// Withdrawn returns true if the replica takes no new requests because its engine has announced that it goes away or
-// says that it does not serve, its events have stopped, or it is found no more.
-func (r *Replica) Withdrawn() bool {
-	withdrawn := r.states.withdrawn.Has(r.spec.Host)
-	if last := r.last.Load(); last != nil { // looked at after the bit, which was its own otherwise
-		return last.withdrawn
-	}
-	return withdrawn
-}
-
 // ShutDown notes that the replica's engine announced at that time, by the engine's clock, that it goes away. No new
 // request is sent to it until Return, until a probe has failed and enough have been good after that, or until probes
 // have been good for as long as Terms.ShutdownHold says. Requests in flight are not touched. An announcement that is

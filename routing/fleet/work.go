@@ -29,22 +29,22 @@ type Recent struct {
 // Work returns what r has yet to prefill before a request that is sent there at now. It takes a lock only where
 // something has changed since it was asked last. Unlike Backlog it knows that a long prompt that began long ago is
 // nearly done.
-func (r *Replica) Work(now time.Time) (w Work) {
-	r.WorkAt(&w, now.UnixNano())
+func (o *occupancy) Work(now time.Time) (w Work) {
+	o.WorkAt(&w, now.UnixNano())
 	return w
 }
 
 // WorkAt is Work into w, at a time in nanoseconds by the wall clock: for those that ask for many replicas at once.
-func (r *Replica) WorkAt(w *Work, now int64) {
-	r.prefills.work(w, now, &r.pace)
-	if b := r.beside.Load(); b != nil {
+func (o *occupancy) WorkAt(w *Work, now int64) {
+	o.prefills.work(w, now, &o.pace)
+	if b := o.beside.Load(); b != nil {
 		w.Tokens += float64(b.Left)
 	}
 }
 
 // Remaining returns how much of this gateway's own Backlog is left to compute at now.
-func (r *Replica) Remaining(now time.Time) int {
+func (o *occupancy) Remaining(now time.Time) int {
 	var w Work
-	r.prefills.work(&w, now.UnixNano(), &r.pace)
+	o.prefills.work(&w, now.UnixNano(), &o.pace)
 	return int(math.Round(w.Tokens))
 }
