@@ -9,14 +9,12 @@ import (
 	"log/slog"
 	"net"
 	"sync"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"octet/app/collectors"
 	"octet/app/discovery"
 	"octet/app/fabric"
-	"octet/app/peering"
 	"octet/app/sleepers"
 	"octet/calibration/records"
 	"octet/config"
@@ -82,9 +80,7 @@ type App struct {
 	watched     *watched
 	examined    *examination
 	connects    *connects
-	group       *peering.Group   // nil where this gateway is the only one
-	link        peers.Link       // its group's
-	parts       atomic.Int32     // into which tenants' rates are cut, see tenant.Sharing
+	gateways    membership
 	examples    *records.Stream  // the calibration stream; nil without a sink
 	archive     *receipt.Archive // receipts.file; nil without one
 	tracing     *tracing
@@ -156,7 +152,7 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	if a.history, err = newHistory(a.Log, cfg); err != nil {
 		return err
 	}
-	if err = a.joinGroup(cfg, hasher); err != nil {
+	if err = a.gateways.join(a, cfg, hasher); err != nil {
 		return err
 	}
 	a.revisions = newRevisions(a.history)
@@ -164,8 +160,8 @@ func (a *App) openParts(cfg *config.Config, hasher kvpool.Hasher) (err error) {
 	if a.tenancy, err = newTenancy(a.Log, cfg, a.certificates); err != nil {
 		return err
 	}
-	if a.group != nil {
-		a.tenancy.tell(a.group.Used, &a.parts)
+	if m := &a.gateways; m.group != nil {
+		a.tenancy.tell(m.group.Used, &m.parts)
 	}
 	a.sleepers = newSleepers(a)
 	a.replicas = newReplicas(cfg, a, via)
@@ -204,8 +200,8 @@ func (a *App) register() {
 	if a.examples != nil {
 		m.Register(collectors.Records{Stream: a.examples})
 	}
-	if a.group != nil {
-		m.Register(collectors.Gateways{Read: a.group.Read})
+	if a.gateways.group != nil {
+		m.Register(collectors.Gateways{Read: a.gateways.group.Read})
 	}
 	m.Register(collectors.Findings{Read: a.connects.read})
 	if a.archive != nil {

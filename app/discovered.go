@@ -19,25 +19,27 @@ type discovered struct {
 	changed chan struct{}                  // cap == 1: a round looks at all that has changed
 	stale   atomic.Bool                    // an engine has told what the generation in force does not know
 	plan    atomic.Pointer[discovery.Plan] // in force, to be shown
+	app     *App
 
 	members *discovery.Members // guarded by App.buildMu
 	failing string             // why the last round made no generation; empty if it could; guarded by App.buildMu
 }
 
 func newDiscovered(a *App) *discovered {
-	d := &discovered{leases: discovery.NewLeases(), changed: make(chan struct{}, 1), members: discovery.NewMembers()}
-	d.sources = discovery.NewSources(a.Log, d.changed, a.sourceKinds()...)
+	d := &discovered{app: a, leases: discovery.NewLeases(), changed: make(chan struct{}, 1),
+		members: discovery.NewMembers()}
+	d.sources = discovery.NewSources(a.Log, d.changed, a.Options.sourceKinds()...)
 	d.plan.Store(&discovery.Plan{})
 	return d
 }
 
 // sourceKinds are the kinds of sources that specialists[].discover may ask for, in the order in which they win.
-func (a *App) sourceKinds() []discovery.Kind {
-	if a.Finders != nil {
-		return a.Finders
+func (o *Options) sourceKinds() []discovery.Kind {
+	if o.Finders != nil {
+		return o.Finders
 	}
 	return []discovery.Kind{
-		discovery.File(config.Options{Environ: os.Environ(), Engines: a.Source.Engines}),
+		discovery.File(config.Options{Environ: os.Environ(), Engines: o.Source.Engines}),
 		discovery.DNS(net.DefaultResolver),
 		kubernetes.Kind(nil),
 	}
@@ -58,11 +60,11 @@ func (d *discovered) found(now time.Time) (all []discovery.Found, next time.Dura
 	return all, next
 }
 
-// planned returns listed with what was found. It needs buildMu.
-func (a *App) planned(listed *config.Config) *discovery.Plan {
+// planned returns listed with what was found. The caller holds App.buildMu.
+func (d *discovered) planned(listed *config.Config) *discovery.Plan {
 	now := time.Now()
-	found, next := a.discovered.found(now)
-	plan := a.discovered.members.Merge(listed, found, inForce{a, a.replicas.present()}, now)
+	found, next := d.found(now)
+	plan := d.members.Merge(listed, found, inForce{d.app, d.app.replicas.present()}, now)
 	if next > 0 && (plan.Again == 0 || next < plan.Again) {
 		plan.Again = next
 	}
@@ -90,15 +92,15 @@ func (f inForce) Busy(name string) bool {
 	return r != nil && r.served.Fleet.Own().Running > 0
 }
 
-// mark has the replicas that are found no more take no new requests, and those that are found again take them. It needs
-// buildMu.
-func (a *App) mark(plan *discovery.Plan) {
-	a.discovered.members.Commit(plan)
-	if before := a.discovered.plan.Swap(plan); plan.Pending > 0 && before.Pending == 0 {
-		a.Log.Warn("no slot is free for new replicas yet: they join as slots are swept", "replicas", plan.Pending)
+// mark has the replicas that are found no more take no new requests, and those that are found again take them. The
+// caller holds App.buildMu.
+func (d *discovered) mark(plan *discovery.Plan) {
+	d.members.Commit(plan)
+	if before := d.plan.Swap(plan); plan.Pending > 0 && before.Pending == 0 {
+		d.app.Log.Warn("no slot is free for new replicas yet: they join as slots are swept", "replicas", plan.Pending)
 	}
-	present := a.replicas.present()
-	for _, f := range a.discovered.members.In() {
+	present := d.app.replicas.present()
+	for _, f := range d.members.In() {
 		if r := present[f.Replica.Name]; r != nil {
 			r.served.Fleet.SetLeft(plan.Left[f.Replica.Name])
 		}
@@ -107,24 +109,24 @@ func (a *App) mark(plan *discovery.Plan) {
 
 // reconcile has what was found by now in force. It makes a generation only where the replicas are others. It returns
 // after how long it is to be called again; 0 if by changes alone.
-func (a *App) reconcile(ctx context.Context) time.Duration {
-	a.buildMu.Lock()
-	defer a.buildMu.Unlock()
-	plan := a.planned(a.listed)
-	if !a.discovered.stale.Swap(false) && discovery.Same(plan.Config, a.cfg) {
-		a.mark(plan)
+func (d *discovered) reconcile(ctx context.Context) time.Duration {
+	d.app.buildMu.Lock()
+	defer d.app.buildMu.Unlock()
+	plan := d.planned(d.app.listed)
+	if !d.stale.Swap(false) && discovery.Same(plan.Config, d.app.cfg) {
+		d.mark(plan)
 		return plan.Again
 	}
-	if err := a.apply(ctx, a.listed); err != nil {
-		if ctx.Err() == nil && a.discovered.failing != err.Error() {
-			a.discovered.failing = err.Error()
-			a.Log.Error("what was found is not taken over, and is tried again", "error", err)
+	if err := d.app.apply(ctx, d.app.listed); err != nil {
+		if ctx.Err() == nil && d.failing != err.Error() {
+			d.failing = err.Error()
+			d.app.Log.Error("what was found is not taken over, and is tried again", "error", err)
 		}
-		a.discovered.stale.Store(true)
+		d.stale.Store(true)
 		return retryFound
 	}
-	a.discovered.failing = ""
-	return a.discovered.plan.Load().Again
+	d.failing = ""
+	return d.plan.Load().Again
 }
 
 // rebuild has a new generation made, after an engine has told what was not known of it.
@@ -137,27 +139,27 @@ func (d *discovered) rebuild() {
 const retryFound = time.Second
 
 // lookFirst takes over what sources find at once. Nothing is waited for where there are none.
-func (a *App) lookFirst() {
+func (d *discovered) lookFirst() {
 	late := time.NewTimer(firstLook)
 	defer late.Stop()
 	select {
-	case <-a.discovered.sources.Told():
+	case <-d.sources.Told():
 	case <-late.C:
 	}
-	a.reconcile(context.Background())
+	d.reconcile(context.Background())
 }
 
-// discover has what sources find taken over, until ctx ends.
-func (a *App) discover(ctx context.Context) {
-	wait := a.discovered.sources.Start(ctx)
+// follow has what sources find taken over, until ctx ends.
+func (d *discovered) follow(ctx context.Context) {
+	wait := d.sources.Start(ctx)
 	defer wait()
-	discovery.Loop(ctx, a.discovered.changed, a.settle, a.reconcile)
+	discovery.Loop(ctx, d.changed, d.settle, d.reconcile)
 }
 
 // settle returns for how long changes are put off: what an engine has told is taken over at once.
-func (a *App) settle() time.Duration {
-	if a.discovered.stale.Load() {
+func (d *discovered) settle() time.Duration {
+	if d.stale.Load() {
 		return 0
 	}
-	return a.Config().Fleet.Discovery.Settle
+	return d.app.Config().Fleet.Discovery.Settle
 }

@@ -68,7 +68,7 @@ func (a *App) measureContexts() {
 
 // apply makes a generation of what is listed and what was found. It needs buildMu.
 func (a *App) apply(ctx context.Context, listed *config.Config) error {
-	plan := a.planned(listed)
+	plan := a.discovered.planned(listed)
 	g, err := a.build(ctx, plan.Config)
 	if err != nil {
 		return err
@@ -155,15 +155,15 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	a.history.probation.Declare(now, a.keepers.terms(g.cfg)...)
 	a.revisions.commit(g.cfg, now)
 	a.certificates.commit(g.replicas, issuerFiles(g.cfg.Auth.JWT))
-	a.groupReplicas(g.replicas)
+	a.gateways.serve(g.replicas)
 	a.cfg, a.listed = g.cfg, g.listed
 	a.discovered.sources.Follow(g.listed)
-	a.mark(g.plan)
+	a.discovered.mark(g.plan)
 	a.tenancy.commit(g.cfg, g.runtime.Tenants)
 	a.history.saveProbation(a.cfg)
 	if a.server == nil {
 		a.server = gateway.New(g.runtime, a.serverOptions(g.cfg))
-		a.shareConversations()
+		a.gateways.shareConversations(a.server)
 	} else {
 		a.server.Serve(g.runtime)
 	}
@@ -188,11 +188,11 @@ func (a *App) serverOptions(cfg *config.Config) gateway.Options {
 	if a.verifier != nil {
 		o.Verifier, o.Verifies = a.verifier, cfg.Outcomes.Verifier.Kind
 	}
-	if a.group != nil {
-		o.Prefix, o.Elsewhere = a.group.Name()+peering.Separator, a.group
-		o.Gateways = func() any { return a.group.State() }
+	if group := a.gateways.group; group != nil {
+		o.Prefix, o.Elsewhere = group.Name()+peering.Separator, group
+		o.Gateways = func() any { return group.State() }
 		if cfg.Gateways.Keys > 0 {
-			o.Claims = a.group
+			o.Claims = group
 		}
 	}
 	if a.examples != nil {

@@ -61,8 +61,8 @@ func newReplicas(cfg *config.Config, a *App, via string) *replicas {
 		residency: adapters.NewResidency(adapters.Bounds{}), loops: poll.Loops{Panics: contain.Report},
 		guard: a.guard, trust: a.certificates,
 		dial: a.Dial, kinds: a.Source.Engines, via: via, checks: a.tokens.Checks(),
-		identities: a.identities, forget: a.series.routes.Forget, weight: a.tenancy.weight, shares: a.sharesOf,
-		asleep:   a.fellAsleep,
+		identities: a.identities, forget: a.series.routes.Forget, weight: a.tenancy.weight, shares: a.gateways.sharesOf,
+		asleep:   prober{a}.fellAsleep,
 		promised: func(sp string) func(int, time.Time) float64 { return a.history.booksOf(sp).full.Expected },
 		all:      map[string]*replica{},
 	}

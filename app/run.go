@@ -42,7 +42,7 @@ func (a *App) Serve(ctx context.Context, data, admin net.Listener) error {
 func (a *App) Start() error {
 	begun, err := a.start()
 	if begun && err == nil {
-		a.lookFirst()
+		a.discovered.lookFirst()
 	}
 	return err
 }
@@ -56,7 +56,7 @@ func (a *App) start() (begun bool, err error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cfg, running := a.cfg, new(sync.WaitGroup)
-	if err := a.claimName(ctx); err != nil {
+	if err := a.gateways.claimName(ctx); err != nil {
 		cancel()
 		return false, err
 	}
@@ -81,11 +81,11 @@ func (a *App) start() (begun bool, err error) {
 	a.warnOfExposure(cfg)
 	running.Go(func() { contain.Every(ctx, certificatesEvery, a.certificates.look) })
 	running.Go(func() { a.watchFleet(ctx) })
-	running.Go(func() { a.discover(ctx) })
+	running.Go(func() { a.discovered.follow(ctx) })
 	running.Go(func() { a.keepAdapters(ctx) })
 	running.Go(func() { a.sleepers.Run(ctx) })
 	running.Go(func() { a.connects.run(ctx) })
-	a.peer(ctx, running)
+	a.gateways.run(ctx, running)
 	running.Go(func() { a.tokens.Checks().Run(ctx, a.Log) })
 	if a.Source.Path != "" {
 		running.Go(func() { a.follow(ctx) })

@@ -20,7 +20,7 @@ func newSleepers(a *App) *sleepers.Sleepers {
 	if run == nil {
 		run = runProgram
 	}
-	return sleepers.New(sleepers.Config{Log: a.Log, Found: a.sleeping, Weights: a.tenancy.weight,
+	return sleepers.New(sleepers.Config{Log: a.Log, Found: waker{prober{a}}.found, Weights: a.tenancy.weight,
 		Ceiling: intake.PriorityMost, Run: run})
 }
 
@@ -51,33 +51,36 @@ func (a *App) holdOf(cfg *config.Config, sp *config.Specialist) *hold.Queue {
 	return a.sleepers.Queue(sp.Name, t)
 }
 
-// sleeping returns what is in force of a specialist, for its sleepers. All of it is of one Runtime, the newest: a
+// waker wakes engines, and has them sleep, for the sleepers.
+type waker struct{ prober }
+
+// found returns what is in force of a specialist, for its sleepers. All of it is of one Runtime, the newest: a
 // request that found no replica in that one is held for those that it says are coming.
-func (a *App) sleeping(specialist string) (found sleepers.Found) {
-	if a.server == nil {
+func (w waker) found(specialist string) (found sleepers.Found) {
+	if w.app.server == nil {
 		return found
 	}
-	rt := a.server.Runtime()
+	rt := w.app.server.Runtime()
 	sp := rt.Specialist(specialist)
 	if sp == nil {
 		return sleepers.Found{Gone: true}
 	}
-	present := a.replicas.present()
+	present := w.app.replicas.present()
 	for h := range sp.Snapshot().Hosts.All() {
 		served := rt.Replicas[h]
 		if r := present[served.Name]; r != nil {
-			found.Replicas = append(found.Replicas, a.sleeper(sp.Name, served, r))
+			found.Replicas = append(found.Replicas, w.sleeper(sp.Name, served, r))
 		}
 	}
 	found.Coming = sp.Coming
 	return found
 }
 
-func (a *App) sleeper(specialist string, served *ensemble.Replica, r *replica) sleepers.Replica {
+func (w waker) sleeper(specialist string, served *ensemble.Replica, r *replica) sleepers.Replica {
 	return sleepers.Replica{
 		Member: served.Fleet, Known: r.known.Load(),
-		Wake:  func(ctx context.Context) error { return a.wake(ctx, specialist, r) },
-		Sleep: func(ctx context.Context) error { return a.layDown(ctx, r) },
+		Wake:  func(ctx context.Context) error { return w.wake(ctx, specialist, r) },
+		Sleep: func(ctx context.Context) error { return w.layDown(ctx, r) },
 		Busy:  func() bool { return served.Gate.Stats().Running > 0 },
 		Idle: func() (bool, uint64) {
 			s, told, others := served.Gate.Stats(), served.Fleet.Reported(), served.Fleet.Others()
@@ -88,15 +91,15 @@ func (a *App) sleeper(specialist string, served *ensemble.Replica, r *replica) s
 }
 
 // wake asks an engine to wake. What it held before it slept is forgotten before it can hold anything new.
-func (a *App) wake(ctx context.Context, specialist string, r *replica) error {
+func (w waker) wake(ctx context.Context, specialist string, r *replica) error {
 	path := ""
-	if sp, _ := a.declared(r.key.name); sp != nil {
+	if sp, _ := w.app.declared(r.key.name); sp != nil {
 		path = sp.Sleeping().Wake.Path
 	}
 	if err := r.client.Wake(ctx, path, r.key.model); err != nil {
 		return err
 	}
-	member, present := a.replicas.fleet.Find(r.key.name)
+	member, present := w.app.replicas.fleet.Find(r.key.name)
 	if !present {
 		return nil
 	}
@@ -104,19 +107,19 @@ func (a *App) wake(ctx context.Context, specialist string, r *replica) error {
 		member.Says(fleet.Serving)
 		return nil
 	}
-	prober{a}.stands(ctx, member, r)
+	w.stands(ctx, member, r)
 	return nil
 }
 
 // layDown asks an engine to sleep. One that does not answer in time is taken to sleep: it is woken before it is asked
 // for anything.
-func (a *App) layDown(ctx context.Context, r *replica) error {
+func (w waker) layDown(ctx context.Context, r *replica) error {
 	err := r.client.Sleep(ctx, r.key.model)
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	if member, present := a.replicas.fleet.Find(r.key.name); present {
-		a.noteStanding(member, r, fleet.Asleep)
+	if member, present := w.app.replicas.fleet.Find(r.key.name); present {
+		w.noteStanding(member, r, fleet.Asleep)
 	}
 	return nil
 }

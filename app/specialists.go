@@ -46,7 +46,7 @@ func newSpecialists(a *App, hasher kvpool.Hasher) *specialists {
 		started: time.Now(), hasher: hasher, index: a.fabric.Index(), guesses: a.fabric.Guesses(),
 		beliefs: a.fabric.Beliefs(), residency: a.replicas.residency, keepers: a.keepers, routes: a.series.routes,
 		sessions: plugins.NewSessions(0), context: a.identities.contextOf, books: a.history.booksOf,
-		scheme: a.fabric.Scheme, group: a.group,
+		scheme: a.fabric.Scheme, group: a.gateways.group,
 	}
 	s.pipelines.Store(&map[string]pipeline.Pipeline{})
 	return s

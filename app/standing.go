@@ -17,7 +17,7 @@ func (p prober) stands(ctx context.Context, member *fleet.Replica, r *replica) {
 	if member.Said() == fleet.Asleep && !r.client.TellsSleep() {
 		return // it was put to sleep from here, and is woken from here
 	}
-	p.app.noteStanding(member, r, standingOf(said))
+	p.noteStanding(member, r, standingOf(said))
 }
 
 // saysWithin is how long a request waits for its engine to say whether it sleeps.
@@ -25,23 +25,23 @@ const saysWithin = time.Second
 
 // fellAsleep asks an engine that has refused a request whether it sleeps: it may have been put to sleep since its last
 // probe, and not from here.
-func (a *App) fellAsleep(ctx context.Context, r *replica) bool {
-	member, present := a.replicas.fleet.Find(r.key.name)
+func (p prober) fellAsleep(ctx context.Context, r *replica) bool {
+	member, present := p.app.replicas.fleet.Find(r.key.name)
 	if !present || !r.client.TellsSleep() {
 		return false
 	}
 	if member.Said() != fleet.Asleep {
 		ctx, cancel := context.WithTimeout(ctx, saysWithin)
 		defer cancel()
-		prober{a}.stands(ctx, member, r)
+		p.stands(ctx, member, r)
 	}
 	return member.Said() == fleet.Asleep
 }
 
 // noteStanding notes what an engine says of itself. One that sleeps has lost its prefix cache.
-func (a *App) noteStanding(member *fleet.Replica, r *replica, now fleet.Standing) {
+func (p prober) noteStanding(member *fleet.Replica, r *replica, now fleet.Standing) {
 	if member.Says(now) != fleet.Asleep && now == fleet.Asleep {
-		a.fabric.Empty(r.key.name, r.served.Host)
+		p.app.fabric.Empty(r.key.name, r.served.Host)
 		r.served.Gate.Cleared()
 	}
 }
