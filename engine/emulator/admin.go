@@ -39,28 +39,28 @@ func (e *Emulator) State() State {
 	}
 }
 
-func (e *Emulator) showState(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, mustJSON(e.State()))
+func (h handlers) showState(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, mustJSON(h.State()))
 }
 
 // health answers 200 and nothing, 503 when the engine has stopped or loads its model for the first time.
-func (e *Emulator) health(w http.ResponseWriter, _ *http.Request) {
-	if _, boots := e.sleeper.state(); boots {
-		writeProblem(w, e.sleeper.refusal())
+func (h handlers) health(w http.ResponseWriter, _ *http.Request) {
+	if _, boots := h.sleeper.state(); boots {
+		writeProblem(w, h.sleeper.refusal())
 		return
 	}
-	if e.life.Err() != nil {
+	if h.life.Err() != nil {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 }
 
-func (e *Emulator) version(w http.ResponseWriter, _ *http.Request) {
+func (h handlers) version(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, mustJSON(map[string]string{"version": "octet-emulator"}))
 }
 
 // resetCache forgets the prefix cache as far as anyone can tell: like vLLM only while no block is in use.
-func (e *Emulator) resetCache(w http.ResponseWriter, _ *http.Request) {
-	if !e.resetPrefixCache() {
+func (h handlers) resetCache(w http.ResponseWriter, _ *http.Request) {
+	if !h.resetPrefixCache() {
 		writeProblem(w, &problem{Message: "The prefix cache is in use.", Type: "ConflictError",
 			Code: http.StatusConflict})
 		return

@@ -34,22 +34,22 @@ type surface interface {
 }
 
 // serveDoors adds the routes of the doors that e serves.
-func (e *Emulator) serveDoors(mux *http.ServeMux) {
-	if slices.Contains(e.cfg.Doors, DoorMessages) {
+func (h handlers) serveDoors(mux *http.ServeMux) {
+	if slices.Contains(h.cfg.Doors, DoorMessages) {
 		mux.HandleFunc("POST "+engine.MessagesPath, func(w http.ResponseWriter, r *http.Request) {
-			e.through(w, r, new(messagesSurface))
+			h.through(w, r, new(messagesSurface))
 		})
-		mux.HandleFunc("POST "+engine.MessagesPath+"/count_tokens", e.countTokens)
+		mux.HandleFunc("POST "+engine.MessagesPath+"/count_tokens", h.countTokens)
 	}
-	if slices.Contains(e.cfg.Doors, DoorResponses) {
+	if slices.Contains(h.cfg.Doors, DoorResponses) {
 		mux.HandleFunc("POST "+engine.ResponsesPath, func(w http.ResponseWriter, r *http.Request) {
-			e.through(w, r, new(responsesSurface))
+			h.through(w, r, new(responsesSurface))
 		})
 	}
 }
 
 // through serves a request of a surface as a chat.
-func (e *Emulator) through(w http.ResponseWriter, r *http.Request, s surface) {
+func (h handlers) through(w http.ResponseWriter, r *http.Request, s surface) {
 	d := &doorWriter{ResponseWriter: w, surface: s}
 	chat, err := readDoor(r, s)
 	if err != nil {
@@ -58,7 +58,7 @@ func (e *Emulator) through(w http.ResponseWriter, r *http.Request, s surface) {
 	}
 	asked := r.Clone(r.Context())
 	asked.URL.Path, asked.Body = "/v1/chat/completions", io.NopCloser(bytes.NewReader(chat))
-	e.chat(d, asked)
+	h.chat(d, asked)
 }
 
 // readDoor returns the chat completion that a request of a surface asks for.
@@ -75,7 +75,7 @@ func readDoor(r *http.Request, s surface) ([]byte, error) {
 }
 
 // countTokens answers how many tokens the prompt of a message is.
-func (e *Emulator) countTokens(w http.ResponseWriter, r *http.Request) {
+func (h handlers) countTokens(w http.ResponseWriter, r *http.Request) {
 	s := new(messagesSurface)
 	d := &doorWriter{ResponseWriter: w, surface: s}
 	chat, err := readDoor(r, s)
@@ -84,7 +84,7 @@ func (e *Emulator) countTokens(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(chat))
-	a, err := e.readAsk(r, true)
+	a, err := h.readAsk(r, true)
 	if err != nil {
 		writeProblem(d, err)
 		return

@@ -63,7 +63,7 @@ func New(c Config) (*Emulator, error) {
 	}
 	e.life, e.end = context.WithCancel(context.Background())
 	e.metrics = newMetrics(e)
-	e.mux = e.routes()
+	e.mux = handlers{e}.routes()
 	return e, nil
 }
 
@@ -93,45 +93,6 @@ func (e *Emulator) Stats() scheduler.Stats { return e.loop.Stats() }
 
 // Handler returns the engine's HTTP surface. Requests wait until Run runs.
 func (e *Emulator) Handler() http.Handler { return e.mux }
-
-func (e *Emulator) routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	for pattern, handle := range map[string]http.HandlerFunc{
-		"POST /v1/chat/completions":    e.chat,
-		"POST /v1/completions":         e.complete,
-		"GET /v1/models":               e.listModels,
-		"POST /v1/load_lora_adapter":   e.loadAdapter,
-		"POST /load_lora_adapter":      e.loadAdapter,
-		"POST /unload_lora_adapter":    e.loras.handleUnload,
-		"POST /v1/unload_lora_adapter": e.loras.handleUnload,
-		"POST /tokenize":               e.tokenize,
-		"POST /detokenize":             e.detokenize,
-		"POST /reset_prefix_cache":     e.resetCache,
-		"GET /health":                  e.health,
-		"GET /ping":                    e.health,
-		"GET /is_sleeping":             e.handleAsleep,
-		"POST /sleep":                  e.handleSleep,
-		"POST /wake_up":                e.handleWake,
-		"GET /version":                 e.version,
-		"GET /get_model_info":          e.modelInfo,
-		"GET /model_info":              e.modelInfo,
-
-		"POST /update_weights_from_disk": e.updateWeights,
-
-		"GET /metrics":           e.metrics.handler().ServeHTTP,
-		"GET /admin/state":       e.showState,
-		"GET /admin/kv":          e.showCache,
-		"GET /admin/faults":      e.armed.handleList,
-		"POST /admin/faults":     e.armed.handleArm,
-		"GET /kv_transfer/{key}": e.hand,
-		"GET /kv_rooms/{room}":   e.meet,
-		"DELETE /admin/faults":   e.armed.handleClear,
-	} {
-		mux.HandleFunc(pattern, handle)
-	}
-	e.serveDoors(mux)
-	return mux
-}
 
 // root returns what the chains of l's sequences hang on, since the last reset. cacheMu is held.
 func (e *Emulator) root(l lora, salt string) kvpool.BlockHash {

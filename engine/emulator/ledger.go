@@ -123,9 +123,9 @@ func (o *outbox) snapshot() []events.Batch {
 
 // showCache answers with all that is cached, as registrations: batches in the schema's JSON, one a line, all numbered
 // as the last one that was published.
-func (e *Emulator) showCache(w http.ResponseWriter, _ *http.Request) {
+func (h handlers) showCache(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	for _, b := range e.outbox.snapshot() {
+	for _, b := range h.outbox.snapshot() {
 		line, err := events.MarshalJSON(b)
 		if err != nil {
 			panic(http.ErrAbortHandler) // a body that breaks off is no snapshot

@@ -21,14 +21,14 @@ func (f Fault) ofLoad() bool {
 }
 
 // loadAdapter loads an adapter, which takes as long as it is configured to.
-func (e *Emulator) loadAdapter(w http.ResponseWriter, r *http.Request) {
+func (h handlers) loadAdapter(w http.ResponseWriter, r *http.Request) {
 	var b loraBody
 	if err := readBody(r, &b); err != nil {
 		answerText(w, err, "")
 		return
 	}
-	fault := e.armed.takeOf(Fault.ofLoad)
-	wait := e.cfg.AdapterLoad
+	fault := h.armed.takeOf(Fault.ofLoad)
+	wait := h.cfg.AdapterLoad
 	if fault.Kind == LoadDies {
 		wait /= 2
 	}
@@ -52,7 +52,7 @@ func (e *Emulator) loadAdapter(w http.ResponseWriter, r *http.Request) {
 			Message: "The lora adapter could not be loaded."}
 	default:
 		if err = unfound(b); err == nil {
-			err = e.loras.loadAs(b)
+			err = h.loras.loadAs(b)
 		}
 	}
 	if fault.Kind == LoadCut {

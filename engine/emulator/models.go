@@ -19,13 +19,13 @@ type modelCard struct {
 }
 
 // listModels answers with the base model and, with it as parent, each loaded adapter.
-func (e *Emulator) listModels(w http.ResponseWriter, _ *http.Request) {
-	base := modelCard{ID: e.cfg.Model, Object: "model", Created: e.started.Unix(), OwnedBy: "octet",
-		Root: e.weights.Load().path, MaxLen: &e.cfg.MaxModelLen}
+func (h handlers) listModels(w http.ResponseWriter, _ *http.Request) {
+	base := modelCard{ID: h.cfg.Model, Object: "model", Created: h.started.Unix(), OwnedBy: "octet",
+		Root: h.weights.Load().path, MaxLen: &h.cfg.MaxModelLen}
 	cards := []modelCard{base}
-	for _, l := range e.loras.list() {
+	for _, l := range h.loras.list() {
 		cards = append(cards, modelCard{ID: l.name, Object: "model", Created: l.since.Unix(), OwnedBy: "octet",
-			Root: l.path, Parent: &e.cfg.Model})
+			Root: l.path, Parent: &h.cfg.Model})
 	}
 	writeJSON(w, http.StatusOK, mustJSON(map[string]any{"object": "list", "data": cards}))
 }
@@ -46,7 +46,7 @@ type tokens struct {
 }
 
 // tokenize answers with the very token ids that a request with this prompt or these messages is computed as.
-func (e *Emulator) tokenize(w http.ResponseWriter, r *http.Request) {
+func (h handlers) tokenize(w http.ResponseWriter, r *http.Request) {
 	var b tokenizeBody
 	if err := readBody(r, &b); err != nil {
 		writeProblem(w, err)
@@ -58,7 +58,7 @@ func (e *Emulator) tokenize(w http.ResponseWriter, r *http.Request) {
 	case b.Prompt != nil:
 		text = []byte(*b.Prompt)
 	case len(b.Messages) > 0:
-		text, err = e.codec.chat(&b.body)
+		text, err = h.codec.chat(&b.body)
 	default:
 		err = badRequest("prompt", "either prompt or messages must be given.")
 	}
@@ -66,17 +66,17 @@ func (e *Emulator) tokenize(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, err)
 		return
 	}
-	ids := e.codec.tokens(text, b.Prompt != nil && (b.AddSpecial == nil || *b.AddSpecial))
-	writeJSON(w, http.StatusOK, mustJSON(tokens{len(ids), e.cfg.MaxModelLen, ids, jsontext.Value("null")}))
+	ids := h.codec.tokens(text, b.Prompt != nil && (b.AddSpecial == nil || *b.AddSpecial))
+	writeJSON(w, http.StatusOK, mustJSON(tokens{len(ids), h.cfg.MaxModelLen, ids, jsontext.Value("null")}))
 }
 
 // detokenize answers with the text of token ids. Without a model's tokenizer it refuses: a token id is a hash of its
 // text, and a hash has no way back.
-func (e *Emulator) detokenize(w http.ResponseWriter, r *http.Request) {
+func (h handlers) detokenize(w http.ResponseWriter, r *http.Request) {
 	var b struct {
 		Tokens []uint32 `json:"tokens"`
 	}
-	if e.cfg.Tokenizer == "" {
+	if h.cfg.Tokenizer == "" {
 		writeProblem(w, &problem{
 			Message: "This model's tokenizer is one-way: token ids are hashes of their text and cannot be detokenized.",
 			Type:    "NotImplementedError", Code: http.StatusNotImplemented,
@@ -87,7 +87,7 @@ func (e *Emulator) detokenize(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, err)
 		return
 	}
-	text, ok := e.codec.spelling(b.Tokens)
+	text, ok := h.codec.spelling(b.Tokens)
 	if !ok {
 		writeProblem(w, badRequest("tokens", "there is no such token."))
 		return

@@ -62,18 +62,18 @@ func (an *answer) handInRoom(ctx context.Context) error {
 }
 
 // meet lets the engine that decodes wait for its prompt.
-func (e *Emulator) meet(w http.ResponseWriter, r *http.Request) {
+func (h handlers) meet(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), fetchTimeout)
 	defer cancel()
-	defer context.AfterFunc(e.life, cancel)()
+	defer context.AfterFunc(h.life, cancel)()
 	key := "room-" + r.PathValue("room")
-	p := e.exports.await(ctx, key)
+	p := h.exports.await(ctx, key)
 	if p == nil {
 		writeProblem(w, notFound("", "No engine came to room %q.", r.PathValue("room")))
 		return
 	}
 	writeJSON(w, http.StatusOK, mustJSON(p))
-	e.exports.drop(key)
+	h.exports.drop(key)
 }
 
 // source is where a's prompt is to be fetched.

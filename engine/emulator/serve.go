@@ -10,15 +10,15 @@ import (
 const slowness = 10 // steps between two tokens under Slow
 
 // chat and complete are the two inference routes.
-func (e *Emulator) chat(w http.ResponseWriter, r *http.Request)     { e.infer(w, r, true) }
-func (e *Emulator) complete(w http.ResponseWriter, r *http.Request) { e.infer(w, r, false) }
+func (h handlers) chat(w http.ResponseWriter, r *http.Request)     { h.infer(w, r, true) }
+func (h handlers) complete(w http.ResponseWriter, r *http.Request) { h.infer(w, r, false) }
 
-func (e *Emulator) infer(w http.ResponseWriter, r *http.Request, chat bool) {
-	a, err := e.readAsk(r, chat)
+func (h handlers) infer(w http.ResponseWriter, r *http.Request, chat bool) {
+	a, err := h.readAsk(r, chat)
 	if err == nil {
-		err = e.sleeper.await(r.Context())
+		err = h.sleeper.await(r.Context())
 	}
-	if asleep := e.sleeper.refusal(); err == nil {
+	if asleep := h.sleeper.refusal(); err == nil {
 		err = asleep
 	}
 	if err != nil {
@@ -28,15 +28,15 @@ func (e *Emulator) infer(w http.ResponseWriter, r *http.Request, chat bool) {
 	w.Header().Set("X-Request-Id", a.id)
 	alive, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(e.life, cancel)()
+	defer context.AfterFunc(h.life, cancel)()
 	x := &wire{
 		w: w, ctl: http.NewResponseController(w), ctx: alive, streamed: a.body.Stream,
-		fault: e.armed.take(), slow: slowness * max(e.cfg.Step, time.Millisecond),
+		fault: h.armed.take(), slow: slowness * max(h.cfg.Step, time.Millisecond),
 	}
 	if x.fault.Kind == Overrun {
 		a.overrun(x.fault.K)
 	}
-	err = e.answer(r.Context(), x, a)
+	err = h.answer(r.Context(), x, a)
 	if err != nil && !errors.Is(err, errStruck) && r.Context().Err() == nil {
 		_ = x.fail(err) // the last word, whatever becomes of it
 	}

@@ -93,39 +93,39 @@ func (s *sleeper) wake() <-chan struct{} {
 }
 
 // handleSleep puts the model aside, unless a request is here.
-func (e *Emulator) handleSleep(w http.ResponseWriter, _ *http.Request) {
-	e.cacheMu.Lock() // a request comes before or after the whole of this
-	defer e.cacheMu.Unlock()
-	e.sleeper.mu.Lock()
-	defer e.sleeper.mu.Unlock()
-	if e.sleeper.loaded != nil || e.sleeper.asleep {
+func (h handlers) handleSleep(w http.ResponseWriter, _ *http.Request) {
+	h.cacheMu.Lock() // a request comes before or after the whole of this
+	defer h.cacheMu.Unlock()
+	h.sleeper.mu.Lock()
+	defer h.sleeper.mu.Unlock()
+	if h.sleeper.loaded != nil || h.sleeper.asleep {
 		return
 	}
-	if !e.emptyCache(!e.cfg.SleepsSilently) {
+	if !h.emptyCache(!h.cfg.SleepsSilently) {
 		writeProblem(w, &problem{Message: "The engine has unfinished requests.", Type: "ConflictError",
 			Code: http.StatusConflict})
 		return
 	}
-	e.sleeper.asleep = true
-	e.sleeper.sleeps++
+	h.sleeper.asleep = true
+	h.sleeper.sleeps++
 }
 
 // handleWake answers when the model is there.
-func (e *Emulator) handleWake(w http.ResponseWriter, r *http.Request) {
-	loaded := e.sleeper.wake()
+func (h handlers) handleWake(w http.ResponseWriter, r *http.Request) {
+	loaded := h.sleeper.wake()
 	if loaded == nil {
 		return
 	}
 	select {
 	case <-loaded:
 	case <-r.Context().Done():
-	case <-e.life.Done():
+	case <-h.life.Done():
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 }
 
-func (e *Emulator) handleAsleep(w http.ResponseWriter, _ *http.Request) {
-	asleep, _ := e.sleeper.state()
+func (h handlers) handleAsleep(w http.ResponseWriter, _ *http.Request) {
+	asleep, _ := h.sleeper.state()
 	writeJSON(w, http.StatusOK, mustJSON(map[string]bool{"is_sleeping": asleep}))
 }
 

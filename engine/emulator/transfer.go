@@ -91,15 +91,15 @@ func listener(local net.Addr) (host string, port int) {
 }
 
 // hand gives another engine what is kept for it, once.
-func (e *Emulator) hand(w http.ResponseWriter, r *http.Request) {
+func (h handlers) hand(w http.ResponseWriter, r *http.Request) {
 	key := r.PathValue("key")
-	p, _ := e.exports.find(key)
+	p, _ := h.exports.find(key)
 	if p == nil {
 		writeProblem(w, notFound("", "No blocks are kept under %q: they were fetched, or their lease has ended.", key))
 		return
 	}
 	writeJSON(w, http.StatusOK, mustJSON(p))
-	e.exports.drop(key)
+	h.exports.drop(key)
 }
 
 // receive fetches the prompt of a that another engine has computed. Where it cannot, the request fails: the

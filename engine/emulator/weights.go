@@ -15,14 +15,14 @@ type weights struct {
 const firstVersion = "default"
 
 // modelInfo answers as SGLang does.
-func (e *Emulator) modelInfo(w http.ResponseWriter, _ *http.Request) {
-	of := e.weights.Load()
+func (h handlers) modelInfo(w http.ResponseWriter, _ *http.Request) {
+	of := h.weights.Load()
 	writeJSON(w, http.StatusOK, mustJSON(map[string]any{"model_path": of.path, "tokenizer_path": of.path,
 		"is_generation": true, "weight_version": of.version}))
 }
 
 // updateWeights takes other weights in place, as SGLang does: the prefix cache is forgotten where nothing uses it.
-func (e *Emulator) updateWeights(w http.ResponseWriter, r *http.Request) {
+func (h handlers) updateWeights(w http.ResponseWriter, r *http.Request) {
 	var b struct {
 		Path    string `json:"model_path"`
 		Version string `json:"weight_version"`
@@ -35,8 +35,8 @@ func (e *Emulator) updateWeights(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, badRequest("model_path", "model_path is required."))
 		return
 	}
-	e.weights.Store(&weights{b.Path, cmp.Or(b.Version, e.weights.Load().version)})
-	e.resetPrefixCache()
+	h.weights.Store(&weights{b.Path, cmp.Or(b.Version, h.weights.Load().version)})
+	h.resetPrefixCache()
 	writeJSON(w, http.StatusOK, mustJSON(map[string]any{"success": true,
 		"message": "Succeeded to update model weights."}))
 }
