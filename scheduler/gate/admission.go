@@ -101,7 +101,7 @@ func (m *Model) makeRoom(head *Waiter, now scheduler.Time) {
 	before, enough := m.preemption.choose(&m.engine, &head.req, head.Rank, now)
 	redo.again = 0
 	if enough && len(s.yielding) > before {
-		redo.again, enough = m.affords(&head.req, now)
+		redo.again, enough = question{m, &head.req, now}.affords()
 	}
 	if !enough {
 		s.yielding = s.yielding[:before]
@@ -118,11 +118,11 @@ func (m *Model) makeRoom(head *Waiter, now scheduler.Time) {
 
 // wouldPreempt reports whether victims would give way for r at the head of the queue, so that it starts. It changes
 // nothing.
-func (m *Model) wouldPreempt(r *Request, rank queue.Rank, now scheduler.Time) bool {
-	s := &m.engine.roster
-	before, enough := m.preemption.choose(&m.engine, r, rank, now)
+func (q question) wouldPreempt(rank queue.Rank) bool {
+	s := &q.engine.roster
+	before, enough := q.preemption.choose(&q.engine, q.r, rank, q.now)
 	if enough && len(s.yielding) > before {
-		_, enough = m.affords(r, now)
+		_, enough = q.affords()
 	}
 	s.yielding = s.yielding[:before]
 	return enough
@@ -130,21 +130,21 @@ func (m *Model) wouldPreempt(r *Request, rank queue.Rank, now scheduler.Time) bo
 
 // affords reports whether victims may give way for r, which would be the next to start. If not it returns when that may
 // have changed.
-func (m *Model) affords(r *Request, now scheduler.Time) (again scheduler.Time, ok bool) {
-	redo := &m.preemption.redo
+func (q question) affords() (again scheduler.Time, ok bool) {
+	redo := &q.preemption.redo
 	if redo.share == 0 {
 		return 0, true
 	}
-	redo.earn(now)
+	redo.earn(q.now)
 	if redo.left > 0 {
 		return 0, true
 	}
-	wait := m.forecast.nextPlace(&m.engine, r, now)
-	spare := m.engine.slack(r, 0, wait, now)
+	wait := q.forecast.nextPlace(&q.engine, q.r, q.now)
+	spare := q.engine.slack(q.r, 0, wait, q.now)
 	if wait == 0 || spare < 0 {
 		return 0, true
 	}
-	return now + min(redo.repaid(), max(spare, redoPause)), false
+	return q.now + min(redo.repaid(), max(spare, redoPause)), false
 }
 
 // displace makes a place in a full queue for a request that may wait: the last of the least urgent is refused, if that
@@ -159,8 +159,8 @@ func (m *Model) displace(priority int, now scheduler.Time) {
 func (m *Model) refuse(w *Waiter, reason error, now scheduler.Time) {
 	m.waiting.remove(w)
 	n := m.waiting.backlog.Newcomer(w.Rank, w.Tenant, now)
-	retry := m.jitter.later(m.turn(&w.req, &n, now))
-	w.refusal = m.refusal(&w.req, scheduler.Answer{Reason: reason, RetryAfter: retry}, now)
+	q := question{m, &w.req, now}
+	w.refusal = q.refusal(scheduler.Answer{Reason: reason, RetryAfter: m.jitter.later(q.turn(&n))})
 	m.settled = append(m.settled, w)
 }
 

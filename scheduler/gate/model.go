@@ -67,7 +67,8 @@ func (m *Model) Ask(r *Request, l *Lease, now scheduler.Time) (scheduler.State, 
 	m.admitIfDue(now)
 	m.picture(r)
 	l.rank = m.rank(r, now)
-	head, fits, late := m.atOnce(r, l.rank, now)
+	q := question{m, r, now}
+	head, fits, late := q.atOnce(l.rank)
 	starts := fits && !late
 	if r.Resume == 0 && (!r.AtOnce || starts) {
 		m.totals.offered++
@@ -77,10 +78,10 @@ func (m *Model) Ask(r *Request, l *Lease, now scheduler.Time) (scheduler.State, 
 		m.engine.reckon(r, l.reused, l.found, 0, now)
 		return scheduler.Admitted, nil
 	}
-	answer := m.otherwise(r, l.rank, head, fits, now)
+	answer := q.otherwise(l.rank, head, fits)
 	m.engine.reckon(r, m.engine.ledger.reuse(r), m.engine.found(now), answer.Estimate, now)
 	if answer.State == scheduler.Refused {
-		return scheduler.Refused, m.refusal(r, answer, now)
+		return scheduler.Refused, q.refusal(answer)
 	}
 	r.Reckoned.Waits = true
 	return scheduler.Waiting, nil

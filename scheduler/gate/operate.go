@@ -12,11 +12,12 @@ func (m *Model) Probe(r *Request, now scheduler.Time) scheduler.Answer {
 	arrivals := m.arrivals
 	rank := m.rank(r, now)
 	m.arrivals = arrivals
-	head, fits, late := m.atOnce(r, rank, now)
+	q := question{m, r, now}
+	head, fits, late := q.atOnce(rank)
 	if fits && !late {
 		return scheduler.Answer{State: scheduler.Admitted}
 	}
-	return m.otherwise(r, rank, head, fits, now)
+	return q.otherwise(rank, head, fits)
 }
 
 // Reconfigure changes the bounds, see Gate.Reconfigure. It panics on bounds that NewModel would refuse.
