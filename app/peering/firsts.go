@@ -40,13 +40,12 @@ func (g *Group) firsts(now time.Time) (told []*peerspb.First) {
 	return told
 }
 
-// hearFirsts counts what another gateway has measured of replicas.
-func (g *Group) hearFirsts(told []*peerspb.First) {
-	served := g.replicas.Load()
+// hearFirsts counts what another gateway has measured of the replicas.
+func (s *replicas) hearFirsts(told []*peerspb.First) {
 	for _, m := range told {
 		f := gate.First{Uncached: int(min(m.GetUncached(), mostTokens)), Others: int(min(m.GetOthers(), mostTokens)),
 			Took: first(m.GetTookUs()), Expected: first(m.GetExpectedUs()), Trial: m.GetTrial()}
-		for _, r := range served.at[m.GetReplica()] {
+		for _, r := range s.at[m.GetReplica()] {
 			r.Gate.FirstElsewhere(f)
 		}
 	}

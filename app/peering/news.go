@@ -135,7 +135,7 @@ func (g *Group) hearNews(heard peers.Heard) {
 		g.cfg.Seated(s.GetConversation(), s.GetSpecialist(), int(s.GetTokens()))
 	}
 	g.hearStarts(m.GetStarted(), now)
-	g.hearFirsts(m.GetFirsts())
+	g.replicas.Load().hearFirsts(m.GetFirsts())
 	g.hearRouted(heard)
 	for _, u := range m.GetUsed() {
 		g.cfg.Used(u.GetTenant(), tenant.Used{Requests: int(min(u.GetRequests(), mostUsed)),

@@ -137,11 +137,12 @@ func (g *Group) Run(ctx context.Context) {
 
 // look tells what has changed here, and knobs again with what is whole. It forgets the gateways whose leases are over.
 func (g *Group) look(now time.Time) {
-	work, firsts := g.gather(now), g.firsts(now)
+	served := g.replicas.Load()
+	work, firsts := served.gather(now), g.firsts(now)
 	g.mu.Lock()
 	gone := g.roll.Expire(now)
 	g.lapsed.add(len(gone), now)
-	changes := g.assume(g.replicas.Load(), work, g.changes(now))
+	changes := g.unheard.assume(g.roll.Peers(), served, work, g.changes(now))
 	var again *peerspb.Message
 	left := g.roll.Peers()
 	if left > 0 {
@@ -165,12 +166,11 @@ func (g *Group) look(now time.Time) {
 	}
 }
 
-// gather returns what this gateway has at each replica at now.
-func (g *Group) gather(now time.Time) map[uint64]peers.Work {
-	served := g.replicas.Load()
-	work := make(map[uint64]peers.Work, len(served.list))
-	for i := range served.list {
-		r := &served.list[i]
+// gather returns what this gateway has at each of the replicas at now.
+func (s *replicas) gather(now time.Time) map[uint64]peers.Work {
+	work := make(map[uint64]peers.Work, len(s.list))
+	for i := range s.list {
+		r := &s.list[i]
 		w := ledgers.Work(r.Fleet, r.Gate.Own(), now)
 		if had, twice := work[r.Key]; twice { // two specialists of one engine
 			w = had.Add(w)

@@ -57,8 +57,8 @@ type Work struct {
 // State returns the group as it is now.
 func (g *Group) State() State {
 	now := time.Now()
-	own := g.gather(now)
-	names := g.names()
+	served := g.replicas.Load()
+	own, names := served.gather(now), served.names()
 	g.mu.Lock()
 	list := g.roll.List(now)
 	s := State{Name: g.cfg.Name, Alone: len(list) == 0, LeaseMs: g.cfg.Lease.Milliseconds(), Counts: g.counts()}
@@ -90,9 +90,10 @@ func (g *Group) counts() Counts {
 	return c
 }
 
-func (g *Group) names() map[uint64]string {
+// names returns the names of the replicas by their keys.
+func (s *replicas) names() map[uint64]string {
 	names := map[uint64]string{}
-	for _, r := range g.replicas.Load().list {
+	for _, r := range s.list {
 		names[r.Key] = r.Fleet.Spec().Name
 	}
 	return names

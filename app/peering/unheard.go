@@ -24,12 +24,11 @@ func (u *unheard) end() (changes []uint64) {
 	return changes
 }
 
-// assume takes each gateway that is not heard to have at each replica what this one has, and appends the replicas at
-// which that is news to changes. An engine that says that it runs no other gateway's requests is believed. The caller
-// holds mu.
-func (g *Group) assume(served *replicas, work map[uint64]peers.Work, changes []uint64) []uint64 {
-	u := &g.unheard
-	missing := u.parts - 1 - g.roll.Peers()
+// assume takes each gateway that is not heard, so many being heard, to have at each replica what this one has, and
+// appends the replicas at which that is news to changes. An engine that says that it runs no other gateway's requests
+// is believed.
+func (u *unheard) assume(heard int, served *replicas, work map[uint64]peers.Work, changes []uint64) []uint64 {
+	missing := u.parts - 1 - heard
 	if missing <= 0 && len(u.work) == 0 {
 		return changes
 	}
