@@ -29,7 +29,8 @@ func TestSpecialistsOfOneEngineAreToldTogether(t *testing.T) {
 	for i, member := range []*fleet.Replica{r.Fleet, second, second} {
 		member.Start(&flights[i], fleet.Demand{Prompt: 100, Uncached: 40}, time.Now())
 	}
-	if w := g.replicas.Load().gather(time.Now())[r.Key]; w.Running != 3 || w.Backlog != 120 || w.Left != 120 || w.Tokens != 300 {
+	if w := g.replicas.Load().gather(time.Now())[r.Key]; w.Running != 3 || w.Backlog != 120 || w.Left != 120 ||
+		w.Tokens != 300 {
 		t.Errorf("%+v is told", w)
 	}
 }
