@@ -1,7 +1,9 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -58,6 +60,37 @@ func TestAPairThatMeetsGivesTheAnswerOfOne(t *testing.T) {
 				t.Errorf("attempts %s", a)
 			}
 		}
+	}
+	w.baseline()
+}
+
+// MOD3-19, MOD3-46: each prompt of a list has a room of its own, and its answer is that of one.
+func TestAPairMeetsForEachPromptOfAList(t *testing.T) {
+	w := newPairs(t)
+	body := func(model string) string {
+		return fmt.Sprintf(`{"model":%q,"max_tokens":9,"prompt":["first %s","second","third"]}`, model,
+			strings.Repeat("word ", 40))
+	}
+	said := func(model string) (string, *http.Response) {
+		resp, answer := w.Post("/v1/completions", body(model))
+		var a struct {
+			Choices []struct {
+				Index int    `json:"index"`
+				Text  string `json:"text"`
+			} `json:"choices"`
+		}
+		if err := json.Unmarshal(answer, &a); err != nil || resp.StatusCode != 200 || len(a.Choices) != 3 {
+			t.Fatalf("%v: status %d: %s", err, resp.StatusCode, answer)
+		}
+		return fmt.Sprint(a.Choices), resp
+	}
+	want, _ := said("alone")
+	got, resp := said("debug")
+	if got != want {
+		t.Errorf("%s by two, %s by one", got, want)
+	}
+	if a := attempts(w.receipt(resp)); a != "prefill:p-0=ok, decode:d-0=ok" {
+		t.Errorf("attempts %s", a)
 	}
 	w.baseline()
 }

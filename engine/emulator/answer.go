@@ -60,7 +60,10 @@ func (e *Emulator) start(ctx context.Context, a *ask) (*answer, error) {
 func (an *answer) submit(ctx context.Context, c *choice) (err error) {
 	a, e := an.ask, an.e
 	v := e.speak(a, a.prompts[c.prompt], c.index)
-	c.seq = &sequence{script: v, adapter: a.adapter.name, fetched: e.fetches(a), received: a.received, kept: e.keeps(a)}
+	c.seq = &sequence{script: v, adapter: a.adapter.name, fetched: e.fetches(a), kept: e.keeps(a)}
+	if a.received != nil {
+		c.seq.received = a.received[c.prompt]
+	}
 	limit := a.maxNew[c.prompt]
 	if v != nil && v.Len() > 0 {
 		limit = min(limit, v.Len())

@@ -35,8 +35,8 @@ type ask struct {
 	prefiller, path, bearer string    // the engine that computes the prompt, and how it is asked; optional
 	raw                     []byte    // the body as it came; only with a prefiller
 	local                   net.Addr  // where it came in
-	// the prompt as another engine computed it; nil without, and where nothing is computed
-	received *tiny.Snapshot
+	// the prompts as another engine computed them; nil without, and nil snapshots where nothing is computed
+	received []*tiny.Snapshot
 }
 
 // readAsk decodes and checks a request to /v1/chat/completions (chat) or /v1/completions.

@@ -88,7 +88,7 @@ func (an *answer) streamed(ctx context.Context, x *wire) error {
 	if err != nil {
 		return err
 	}
-	if err := an.handInRoom(ctx); err != nil {
+	if err := an.handInRooms(ctx); err != nil {
 		return err
 	}
 	var end []byte
@@ -111,7 +111,7 @@ func (an *answer) whole(ctx context.Context, x *wire) error {
 	if err != nil {
 		return err
 	}
-	if err := an.handInRoom(ctx); err != nil {
+	if err := an.handInRooms(ctx); err != nil {
 		return err
 	}
 	return x.finish(mustJSON(an.document(all)))

@@ -56,7 +56,10 @@ func (an *answer) transferReply() *transferReply {
 	if !a.body.Transfer.keeps() {
 		return nil
 	}
-	p, blocks := an.transfer()
+	if len(a.prompts) != 1 {
+		return nil
+	}
+	p, blocks := an.transfer(0)
 	key := e.exports.name(a.id)
 	if p == nil || !e.exports.put(key, p, len(blocks)) {
 		return nil
@@ -68,14 +71,14 @@ func (an *answer) transferReply() *transferReply {
 	}
 }
 
-// transfer returns the one prompt as it was computed, and its blocks; nil when there is more than one, and of a hybrid.
-func (an *answer) transfer() (*kvTransfer, []kvpool.BlockID) {
+// transfer returns a prompt as it was computed, and its blocks; nil of a hybrid.
+func (an *answer) transfer(prompt int) (*kvTransfer, []kvpool.BlockID) {
 	a := an.ask
-	if len(a.prompts) != 1 || an.e.cfg.Hybrid {
+	if an.e.cfg.Hybrid {
 		return nil, nil
 	}
-	blocks, kv := an.choices[0].seq.computed()
-	p := &kvTransfer{Model: a.model, Salt: a.body.CacheSalt, Tokens: a.prompts[0].tokens}
+	blocks, kv := an.choices[prompt*a.n].seq.computed()
+	p := &kvTransfer{Model: a.model, Salt: a.body.CacheSalt, Tokens: a.prompts[prompt].tokens}
 	if kv != nil {
 		p.KeysEtc = kv.AppendBinary(nil)
 	}
@@ -102,24 +105,36 @@ func (h handlers) hand(w http.ResponseWriter, r *http.Request) {
 	h.exports.drop(key)
 }
 
-// receive fetches the prompt of a that another engine has computed. Where it cannot, the request fails: the
-// gateway may send it again without the transfer.
+// receive fetches the prompts of a that another engine has computed. Where it cannot, the request fails: the gateway
+// may send it again without the transfer.
 func (e *Emulator) receive(ctx context.Context, a *ask) error {
 	if !e.fetches(a) {
 		return nil
 	}
-	p, err := e.fetch(ctx, a)
+	if a.body.Transfer.fetches() && len(a.prompts) != 1 {
+		return transferProblem("the blocks are of another prompt")
+	}
+	a.received = make([]*tiny.Snapshot, len(a.prompts))
+	for i := range a.prompts {
+		if err := e.receivePrompt(ctx, a, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Emulator) receivePrompt(ctx context.Context, a *ask, i int) error {
+	p, err := e.fetch(ctx, a, i)
 	switch {
 	case err != nil:
 		return transferProblem("%v", err)
-	case len(a.prompts) != 1 || !slices.Equal(p.Tokens, a.prompts[0].tokens) || p.Model != a.model ||
-		p.Salt != a.body.CacheSalt:
+	case !slices.Equal(p.Tokens, a.prompts[i].tokens) || p.Model != a.model || p.Salt != a.body.CacheSalt:
 		return transferProblem("the blocks are of another prompt")
 	case e.cfg.Text != TextTiny:
 		return nil
 	}
-	if a.received, err = tiny.ReadSnapshot(p.KeysEtc); err != nil || a.received.Tokens() != len(p.Tokens) ||
-		e.cfg.Hybrid {
+	a.received[i], err = tiny.ReadSnapshot(p.KeysEtc)
+	if err != nil || a.received[i].Tokens() != len(p.Tokens) || e.cfg.Hybrid {
 		return transferProblem("the blocks are of another model: %v", err)
 	}
 	return nil
@@ -133,14 +148,14 @@ func transferProblem(format string, args ...any) *problem {
 // fetchTimeout bounds a transfer between engines.
 const fetchTimeout = 10 * time.Second
 
-// fetch gets a's prompt from the engine that has computed it.
-func (e *Emulator) fetch(ctx context.Context, a *ask) (*kvTransfer, error) {
+// fetch gets a prompt of a's from the engine that has computed it.
+func (e *Emulator) fetch(ctx context.Context, a *ask, prompt int) (*kvTransfer, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	if e.cfg.fetch != nil {
 		return e.cfg.fetch(ctx, a)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, a.source(), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, a.source(prompt), nil)
 	if err != nil {
 		return nil, err
 	}

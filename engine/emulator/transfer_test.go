@@ -129,6 +129,42 @@ func TestTwoEnginesMeetInARoom(t *testing.T) {
 	decode.quiet()
 }
 
+// Each prompt of a list has a room: those that are listed, or those that follow the one that is named.
+func TestTwoEnginesMeetForEachPromptOfAList(t *testing.T) {
+	p, d := think(0, false), think(0, false)
+	p.Mode, d.Mode = emulator.ModePrefill, emulator.ModeDecode
+	prefill, decode := start(t, p), start(t, d)
+	port := strings.TrimPrefix(prefill.url, "http://127.0.0.1:")
+	first, second := strings.Repeat("int main() {", 6), strings.Repeat("for (;;) ", 5)
+	for _, at := range []string{
+		fmt.Sprintf(`"bootstrap_host":"127.0.0.1","bootstrap_port":%s,"bootstrap_room":70`, port),
+		fmt.Sprintf(`"bootstrap_host":["127.0.0.1","127.0.0.1"],"bootstrap_port":[%s,%s],"bootstrap_room":[9,4]`, port,
+			port),
+	} {
+		body := fmt.Sprintf(`{"prompt":[%q,%q],"max_tokens":20,%s}`, first, second, at)
+		said := make(chan int)
+		go func() {
+			status, _ := prefill.ask("/v1/completions", "sg", body)
+			said <- status
+		}()
+		got := decode.whole("/v1/completions", "sg", body)
+		for i, prompt := range []string{first, second} {
+			if want := alone(p, emulator.Vocabulary(), "", prompt, 20); got.Choices[i].Text != want {
+				t.Errorf("%s: prompt %d: %q, alone %q", at, i, got.Choices[i].Text, want)
+			}
+		}
+		if status := <-said; status != 200 {
+			t.Errorf("%s: the prefill's status is %d", at, status)
+		}
+	}
+	if status, text := decode.ask("/v1/completions", "sg",
+		`{"prompt":["p","q"],"bootstrap_room":[1]}`); status != 400 || !strings.Contains(text, "rooms") {
+		t.Errorf("too few rooms: %d %s", status, text)
+	}
+	prefill.quiet()
+	decode.quiet()
+}
+
 // An engine keeps no more for others than its pool is large; beyond it, it answers without.
 func TestExportsAreBounded(t *testing.T) {
 	prefill := start(t, fast())

@@ -72,6 +72,8 @@ func object(text string) (o map[string]any) {
 const (
 	chatBody  = `{"model":"debug","stream":true,"stream_options":{"include_usage":true},"max_tokens":50,"max_completion_tokens":40,"min_tokens":5,"n":2,"messages":[{"role":"user","content":"x"}],"top_k":3}`
 	plainBody = `{"model":"debug","prompt":"x y"}`
+	listBody  = `{"model":"debug","prompt":["x","y"]}`
+	listMeets = `{"model":"debug","prompt":["x","y"],"bootstrap_host":["10.1.2.3","10.1.2.3"],"bootstrap_port":[8998,8998],"bootstrap_room":[77,78]}`
 )
 
 // What goes out, member by member, as vLLM's and SGLang's engines take it.
@@ -79,6 +81,8 @@ const (
 //nolint:lll // raw text that cannot be broken
 func TestWhatTheEnginesOfAHandoverAreSent(t *testing.T) {
 	pull, meet := &Protocol{}, &Protocol{Room: func() int64 { return 77 }}
+	rooms := int64(76)
+	meetings := &Protocol{Room: func() int64 { rooms++; return rooms }}
 	params :=
 		`{"do_remote_prefill":true,"do_remote_decode":false,"remote_block_ids":[[1,2]],"remote_engine_id":"e","remote_port":5600,"later":{"more":[1]}}`
 	for _, c := range []struct {
@@ -105,6 +109,8 @@ func TestWhatTheEnginesOfAHandoverAreSent(t *testing.T) {
 			`{"model":"debug","prompt":"x y","bootstrap_host":"10.1.2.3","bootstrap_port":8998,"bootstrap_room":77}`},
 		{"decode by SGLang", meet, hopOf(t, Decode, "sglang", plainBody),
 			`{"model":"debug","prompt":"x y","bootstrap_host":"10.1.2.3","bootstrap_port":8998,"bootstrap_room":77}`},
+		{"prefill of a list by SGLang", meetings, hopOf(t, Prefill, "sglang", listBody), listMeets},
+		{"decode of a list by SGLang", meetings, hopOf(t, Decode, "sglang", listBody), listMeets},
 	} {
 		if err := c.of.Request(c.hop); err != nil {
 			t.Errorf("%s: %v", c.name, err)

@@ -1,9 +1,12 @@
 package handover
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"octet/engine"
@@ -39,10 +42,11 @@ func set(h *ensemble.Hop, members []member) {
 
 // prefill asks for the prompt's computation on behalf of another engine.
 func (p *Protocol) prefill(h *ensemble.Hop) error {
-	if prompt := h.Client.Raw("prompt"); len(prompt) > 1 && prompt[0] == '[' && !isNumber(prompt) {
+	several, byHeader := isList(h.Client.Raw("prompt")), h.Answerer != nil && h.Answerer.PrefillHeader
+	if several && (byHeader || h.Replica.Kind.Transfer != engine.TransfersByMeeting) {
 		return fmt.Errorf("%w: several prompts", routing.ErrNotTried)
 	}
-	if h.Answerer != nil && h.Answerer.PrefillHeader {
+	if byHeader {
 		return p.announce(h)
 	}
 	p.useTokens(h)
@@ -61,7 +65,10 @@ func (p *Protocol) prefill(h *ensemble.Hop) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", routing.ErrNotTried, err)
 		}
-		p.meet = &meeting{at.Hostname(), h.Replica.BootstrapPort, p.Room(), h.Replica.Rank}
+		p.meet = &meeting{host: at.Hostname(), port: h.Replica.BootstrapPort, rank: h.Replica.Rank, several: several}
+		for range max(1, h.Client.Prompts()) {
+			p.meet.rooms = append(p.meet.rooms, p.Room())
+		}
 		h.Edits = p.meet.edits(h.Edits, &h.Replica.Kind, false)
 		h.Beside, h.Hold, h.Accept = true, true, p.Accept
 	default:
@@ -101,10 +108,11 @@ func (p *Protocol) announce(h *ensemble.Hop) error {
 
 // meeting is where two SGLang engines find each other.
 type meeting struct {
-	host string
-	port int
-	room int64
-	rank engine.Rank // that computes the prompt
+	host    string
+	port    int
+	rooms   []int64     // one for each prompt
+	several bool        // the prompts are a list, if only of one
+	rank    engine.Rank // that computes the prompts
 }
 
 // edits returns edits with what an engine of a kind is told of the meeting. decodes says that it does not compute the
@@ -113,8 +121,22 @@ func (m *meeting) edits(edits []wire.Edit, kind *engine.Kind, decodes bool) []wi
 	if _, ranked := m.rank.Number(); ranked && decodes && kind.Ranks.Met != "" {
 		edits = append(edits, wire.Edit{Key: kind.Ranks.Met, Raw: []byte(m.rank.String())})
 	}
+	host, port := wire.AppendQuoted(nil, m.host), strconv.AppendInt(nil, int64(m.port), 10)
+	room := func(i int) []byte { return strconv.AppendInt(nil, m.rooms[i], 10) }
 	return append(edits,
-		wire.Edit{Key: "bootstrap_host", Raw: wire.AppendQuoted(nil, m.host)},
-		wire.Edit{Key: "bootstrap_port", Raw: fmt.Appendf(nil, "%d", m.port)},
-		wire.Edit{Key: "bootstrap_room", Raw: fmt.Appendf(nil, "%d", m.room)})
+		wire.Edit{Key: "bootstrap_host", Raw: m.each(func(int) []byte { return host })},
+		wire.Edit{Key: "bootstrap_port", Raw: m.each(func(int) []byte { return port })},
+		wire.Edit{Key: "bootstrap_room", Raw: m.each(room)})
+}
+
+// each returns what an engine is told of each prompt: a list where the prompts are one.
+func (m *meeting) each(of func(prompt int) []byte) []byte {
+	if !m.several {
+		return of(0)
+	}
+	all := make([][]byte, len(m.rooms))
+	for i := range all {
+		all[i] = of(i)
+	}
+	return slices.Concat([]byte{'['}, bytes.Join(all, []byte{','}), []byte{']'})
 }

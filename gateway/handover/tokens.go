@@ -53,8 +53,12 @@ func (p *Protocol) useTokens(h *ensemble.Hop) {
 	}
 }
 
-// isNumber returns true if a JSON list begins with a number: then it is one prompt of token ids.
-func isNumber(list []byte) bool {
-	i := slices.IndexFunc(list[1:], func(c byte) bool { return c > ' ' })
-	return i >= 0 && list[1+i] >= '0' && list[1+i] <= '9'
+// isList returns true if a prompt, as JSON, is a list of prompts: one that begins with a number is one prompt of token
+// ids.
+func isList(prompt []byte) bool {
+	if len(prompt) < 2 || prompt[0] != '[' {
+		return false
+	}
+	i := slices.IndexFunc(prompt[1:], func(c byte) bool { return c > ' ' })
+	return i < 0 || prompt[1+i] < '0' || prompt[1+i] > '9'
 }
