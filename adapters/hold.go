@@ -18,12 +18,14 @@ type Ask struct {
 	Host     uint16
 	Served   string // the name of its edition in the engines
 	Priority int    // larger is more urgent
-	Most     time.Duration
+	// how long the adapter is waited for at most; 0 is for as long as the context lasts
+	Most   time.Duration
+	AtOnce bool // it is not waited for: where it is not loaded it is loaded for requests to come
 }
 
 // Hold returns a hold on an adapter of a replica, and whether it was there at once. Where it is not loaded it is
-// loaded, and Hold waits for it: until ctx ends, and for ask.Most, if that is above 0. The error is a *Refusal, or
-// ctx's.
+// loaded, and Hold waits for it, unless ask.AtOnce: until ctx ends, and for ask.Most, if that is above 0. The error is
+// a *Refusal, or ctx's.
 func (k *Keeper) Hold(ctx context.Context, ask Ask) (h Hold, atOnce bool, err error) {
 	now := time.Now()
 	k.mu.Lock()
@@ -43,8 +45,16 @@ func (k *Keeper) Hold(ctx context.Context, ask Ask) (h Hold, atOnce bool, err er
 		k.running.Go(func() { k.look(ask.Host) })
 	}
 	k.perform(k.p.StepHost(ask.Host, now))
+	if ask.AtOnce {
+		k.counts.Late++
+		k.p.Release(claim, now)
+		err = &Refusal{Adapter: claim.at.e.Name, Reason: ErrLate, RetryAfter: soon}
+	}
 	k.publish()
 	k.mu.Unlock()
+	if err != nil {
+		return Hold{}, true, err
+	}
 	if err := k.await(ctx, claim, ask); err != nil {
 		return Hold{}, false, err
 	}

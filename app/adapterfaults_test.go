@@ -95,3 +95,29 @@ func TestAnAdapterBehindAnOpenBreakerIsLoadedElsewhere(t *testing.T) {
 		w.Close()
 	}
 }
+
+// Where nothing may wait, a request for an adapter that is not loaded is refused at once, and has it loaded for those
+// that come later.
+func TestWhereNothingMayWaitAnAdapterIsLoadedForLaterRequests(t *testing.T) {
+	w := newWorld(t, lorasWorld, lorasEngines(), "limits.max_queue_wait=0s")
+	missing := func() (names []string) {
+		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+			if !w.has("open-0", name) && !w.has("open-1", name) {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	eventually(t, "all slots are taken", func() bool { return len(missing()) == 2 })
+	body := strings.ReplaceAll(askA, "open:a", "open:"+missing()[0])
+	resp, answer := w.Post("/v1/chat/completions", body)
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" ||
+		!strings.Contains(string(answer), "not loaded in time") {
+		t.Errorf("status %d: %s", resp.StatusCode, answer)
+	}
+	eventually(t, "it is loaded", func() bool {
+		resp, _ := w.Post("/v1/chat/completions", body)
+		return resp.StatusCode == http.StatusOK
+	})
+	eventually(t, "ledgers at their baseline", w.Quiet)
+}

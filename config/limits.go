@@ -45,7 +45,8 @@ type Limits struct {
 	// effect at the next start only.
 	Handshakes int `yaml:"handshakes" default:"1024" range:"1..1000000"`
 	// Time in a replica's queue before 429, at each that is tried; for a stream that gave way and waits to go on,
-	// before its error event.
+	// before its error event. 0s lets no request wait, for an adapter to be loaded neither: it is loaded for those that
+	// come later.
 	MaxQueueWait time.Duration `yaml:"max_queue_wait" default:"30s" range:"0s..1h"`
 	// Time a client may take to send a request's head, or for a TLS handshake; the connection of one that takes longer
 	// is closed, for a head with a 408. It takes effect at the next start only.

@@ -24,14 +24,16 @@ func (a attempt) holdAdapter(ctx context.Context, began time.Duration) (time.Dur
 	in := &a.Request.Intent
 	now := a.Timer.At(began)
 	most := a.Runtime.Limits.MaxQueueWait
-	left := in.FirstTokenLeft(now, a.Relay.Delivered() > 0)
-	hurried := left != 0 && (most == 0 || left < most)
+	begun := a.Relay.Delivered() > 0
+	left := in.FirstTokenLeft(now, begun)
+	atOnce := most == 0 && !begun // nothing may wait, but streams that have begun: see enterInTime
+	hurried := !atOnce && left != 0 && left < most
 	if hurried {
 		most = max(1, left)
 	}
-	hold, atOnce, err := sp.Keeper.Hold(ctx, adapters.Ask{Host: uint16(t.rep.Host), Served: a.Plan.Adapter,
-		Priority: in.Priority, Most: most})
-	if !atOnce {
+	hold, found, err := sp.Keeper.Hold(ctx, adapters.Ask{Host: uint16(t.rep.Host), Served: a.Plan.Adapter,
+		Priority: in.Priority, Most: most, AtOnce: atOnce})
+	if !found {
 		ready := a.Timer.Since()
 		t.at.Queued(ready - began)
 		a.Queued += ready - began
