@@ -138,7 +138,7 @@ func (r *reader) from() jetstream.OrderedConsumerConfig {
 func (r *reader) step(ctx context.Context, messages jetstream.MessagesContext) error {
 	m, err := messages.Next(jetstream.NextMaxWait(quiet))
 	if errors.Is(err, nats.ErrTimeout) {
-		return r.identify(ctx) // a quiet stream may be another one
+		return r.idle(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("natsstream: reading %s: %w", r.config.Stream, err)
@@ -158,6 +158,16 @@ func (r *reader) step(ctx context.Context, messages jetstream.MessagesContext) e
 	r.last = about.Sequence.Stream
 	r.take(m, about.Timestamp)
 	return nil
+}
+
+// idle looks at a stream that has had no message for a while: it may be another one. Where it is not, the stream can be
+// read: the library may have replaced a connection that was lost, and says nothing of that.
+func (r *reader) idle(ctx context.Context) error {
+	err := r.identify(ctx)
+	if err == nil {
+		r.meter.Up()
+	}
+	return err
 }
 
 // identify makes sure that last counts for the stream that is there now. When it is another one it sets last back and
