@@ -10,7 +10,7 @@ func (f *Feed) drain(s *replicaState) {
 		if !ok {
 			return
 		}
-		if gap {
+		if gap || b.Lost {
 			f.tally.gaps.Add(1)
 			s.miss(&b, within, f.now())
 		}
@@ -33,7 +33,7 @@ func (f *Feed) apply(s *replicaState, b Batch) {
 	}
 	s.recover()
 	out := f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Seq: b.Seq, Ops: s.held.ops,
-		Grain: s.held.grain})
+		Lost: b.Lost, Grain: s.held.grain})
 	s.held.letGo()
 	f.noteEnd(s, &b, out)
 	switch out {

@@ -15,7 +15,7 @@
 //     behind.
 //  2. A gap is taken as soon as no session that carries the replica can fill it any more, or MaxEarly batches wait, or
 //     there is no room for one that waits. Then the index is told, which marks the replica stale and forgets its
-//     blocks. Nothing waits by the clock.
+//     blocks. Nothing waits by the clock. A batch that came and cannot be read is a gap by itself.
 //  3. The order is settled before the mapping is touched: repetitions and batches of an earlier life change nothing.
 //  4. A later epoch empties the mapping, and the index with it, even while its own first batch is still missing.
 //  5. A block of ours is in a tier of the index exactly while some engine block that stands for it has a copy in that

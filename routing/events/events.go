@@ -46,6 +46,8 @@ type Batch struct {
 	// not on the wire: it begins an epoch, but its transport cannot tell whether the replica has started anew. Then the
 	// cache may hold still what it held.
 	Unsure bool
+	// not on the wire: it has come, and cannot be read. What it told is lost, as if it had not come: it has no events.
+	Lost bool
 }
 
 // Position is how far a replica's batches were applied.

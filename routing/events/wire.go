@@ -43,8 +43,11 @@ func MarshalJSON(b Batch) ([]byte, error) {
 	return bounded(out.Bytes(), err)
 }
 
-// sendable is Check, and the bound on what one message tells of.
+// sendable is Check, and the bound on what one message tells of. No message can say that a batch is lost: its gap does.
 func (b *Batch) sendable() error {
+	if b.Lost {
+		return refuse(ErrInvalid, "batch %d is lost", b.Seq)
+	}
 	if len(b.Events) > MaxEvents {
 		return refuse(ErrTooLarge, "%d events", len(b.Events))
 	}

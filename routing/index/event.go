@@ -53,6 +53,7 @@ type Batch struct {
 	Epoch      uint64
 	Seq        uint64
 	Ops        []Op
+	Lost       bool   // what it told is not known: the replica is stale, as if it were missing
 	Grain      uint16 // blocks of ours in one of the engine's; 0 if no event has told
 }
 
@@ -64,7 +65,7 @@ const (
 	Applied   Outcome = iota
 	Duplicate         // its Seq has been seen
 	OldEpoch          // from before the replica's last start
-	Gap               // applied, but batches before it are missing: the replica is stale
+	Gap               // applied, but batches before it are missing, or it is Lost: the replica is stale
 	Dead              // the slot is not in use, retired or out of range
 )
 

@@ -12,7 +12,8 @@ type Order struct {
 }
 
 // Admit returns what becomes of a batch, and whether everything held is from an older epoch and has to go first.
-func (o *Order) Admit(epoch, seq uint64) (out Outcome, wipe bool) {
+func (o *Order) Admit(b *Batch) (out Outcome, wipe bool) {
+	epoch, seq := b.Epoch, b.Seq
 	switch {
 	case o.started && epoch < o.Epoch:
 		return OldEpoch, false
@@ -22,7 +23,7 @@ func (o *Order) Admit(epoch, seq uint64) (out Outcome, wipe bool) {
 	case o.seen && seq <= o.Last:
 		return Duplicate, false
 	}
-	if o.follows(seq) {
+	if o.follows(seq) && !b.Lost {
 		out = Applied
 	} else {
 		out = Gap

@@ -64,6 +64,22 @@ func epochAndSeqDecideWhatABatchDoes(t *testing.T, build indextest.Make) {
 	}
 }
 
+func TestALostBatchIsAGap(t *testing.T) { eachKind(t, aLostBatchIsAGap) }
+
+func aLostBatchIsAGap(t *testing.T, build indextest.Make) {
+	chain := indextest.Chain(4, "")
+	x := indextest.Seeded(t, build, chain, 2)
+	if out := x.Apply(index.Batch{Host: 0, Seq: 2, Lost: true}); out != index.Gap || !x.Stale().Has(0) {
+		t.Errorf("%s, %+v", out, x.Host(0))
+	}
+	if out := x.Apply(index.Batch{Host: 0, Seq: 3}); out != index.Applied || x.Host(0).Gaps != 1 {
+		t.Errorf("the one after it: %s, %+v", out, x.Host(0))
+	}
+	if out := x.Apply(index.Batch{Host: 0, Seq: 3, Lost: true}); out != index.Duplicate || x.Host(0).Gaps != 1 {
+		t.Errorf("one that has come: %s, %+v", out, x.Host(0))
+	}
+}
+
 // MOD2-14, MOD2-15
 func TestStoringTheHeldAndRemovingTheAbsentChangeNothing(t *testing.T) {
 	eachKind(t, storingTheHeldAndRemovingTheAbsentChangeNothing)

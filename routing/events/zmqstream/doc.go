@@ -12,7 +12,8 @@
 //  2. A gap is read again from the replay socket before anything after it is delivered, so that what was removed does
 //     not come back.
 //  3. What cannot be replayed shows as a gap in the numbers, and an interruption that cannot be looked into as a gap
-//     too: the replica is stale, and known as far as what it registers from then on tells.
+//     too: the replica is stale, and known as far as what it registers from then on tells. So is a batch that cannot
+//     be read, at once.
 //  4. Bytes from the network take memory in proportion to their number, and never more than the limits of package
 //     events.
 //  5. An endpoint speaks for one replica. Where the gateway listens, one host at a time is heard there, for as long as

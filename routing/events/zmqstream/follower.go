@@ -35,6 +35,7 @@ type follower struct {
 	partial  bool          // batches of this life are missing for good: the engine is to be asked for all that it holds
 	pause    time.Duration // between the last two times that it was asked in vain
 	askAgain time.Time     // not before
+	spoilt   time.Time     // when a batch could not be read; of those shortly after it nothing is noted
 }
 
 func newFollower(c *Consumer, lane events.Carrier) *follower {
@@ -131,14 +132,14 @@ func (f *follower) missing(seq uint64) bool {
 	return seq > f.last+1
 }
 
-// put delivers a batch. One that cannot be read is not delivered, and its gap shows.
+// put delivers a batch. One that cannot be read is delivered as lost.
 func (f *follower) put(m message) {
 	f.partial = f.missing(m.seq) || f.started && f.partial
 	f.started, f.last, f.mark = true, m.seq, xxh3.Hash(m.payload)
 	f.doubt = f.doubt && m.seq > f.before
 	at, changes, err := f.decoder.decode(m.payload)
 	if err != nil {
-		f.meter.Skipped()
+		f.lose(m)
 		return
 	}
 	if own := f.config.Rank; own != nil && f.decoder.rank != noRank && f.decoder.rank != int64(*own) {
@@ -151,6 +152,21 @@ func (f *follower) put(m message) {
 	f.partial = f.partial && !slices.ContainsFunc(b.Events, empties)
 	f.meter.Took(at, time.Now())
 	f.deliver(b)
+	f.doubt = false
+}
+
+// lose tells of a batch that cannot be read. The engine is asked for all that it holds; where more of them come, not for
+// each.
+func (f *follower) lose(m message) {
+	f.meter.Skipped()
+	f.partial = true
+	again := f.spoilt.Add(snapshotAgain)
+	if now := time.Now(); now.After(again) {
+		f.spoilt = now
+	} else if f.askAgain.Before(again) {
+		f.askAgain = again
+	}
+	f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, Mark: f.mark, Lost: true})
 	f.doubt = false
 }
 

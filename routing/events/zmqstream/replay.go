@@ -14,6 +14,12 @@ import (
 // errNoReplay is an engine without a replay socket.
 var errNoReplay = errors.New("zmqstream: no replay socket")
 
+// errReplay is a replay that is none: its numbers do not grow, or most of it is no batch.
+var errReplay = errors.New("zmqstream: not a replay")
+
+// maxStray is how many messages of a replay may be something else than a batch.
+const maxStray = 16
+
 // ask passes each batch from number from on that the engine still has, in order, until each says no. It tries a few
 // times until one came.
 func (f *follower) ask(ctx context.Context, from uint64, each func(message) bool) error {
@@ -36,7 +42,8 @@ func (f *follower) askOnce(ctx context.Context, from uint64, each func(message) 
 	return replayFrom(ctx, f.replay, from, f.meter.Skipped, each)
 }
 
-// replayFrom asks a ROUTER socket once. skipped is called for each message that is none.
+// replayFrom asks a ROUTER socket once. skipped is called for each message that is none. As long as the numbers grow, the
+// answer may be of any length; one that goes on otherwise is given up.
 func replayFrom(ctx context.Context, replay *zmtp.Endpoint, from uint64, skipped func(),
 	each func(message) bool) (some bool, err error) {
 	dialling, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -50,7 +57,7 @@ func replayFrom(ctx context.Context, replay *zmtp.Endpoint, from uint64, skipped
 	if err := conn.Send(nil, binary.BigEndian.AppendUint64(nil, from)); err != nil {
 		return false, err
 	}
-	for {
+	for strays, last := 0, uint64(0); ; {
 		if err := conn.SetReadDeadline(time.Now().Add(replyTimeout)); err != nil {
 			return some, err
 		}
@@ -60,13 +67,18 @@ func replayFrom(ctx context.Context, replay *zmtp.Endpoint, from uint64, skipped
 		}
 		m, ok := parse(frames)
 		switch {
+		case !ok && strays == maxStray:
+			return some, fmt.Errorf("%w: %d messages of it are no batches", errReplay, strays+1)
 		case !ok:
 			skipped()
+			strays++
 			continue
 		case m.seq == farSeq && len(m.payload) == 0:
 			return some, nil
+		case some && m.seq <= last:
+			return some, fmt.Errorf("%w: batch %d comes after %d", errReplay, m.seq, last)
 		}
-		some = true
+		some, last = true, m.seq
 		if !each(m) {
 			return some, nil
 		}

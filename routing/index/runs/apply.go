@@ -17,7 +17,7 @@ func (x *Indexer) Apply(b index.Batch) index.Outcome {
 	if !x.IsAlive(b.Host) || b.Generation != 0 && b.Generation != h.generation {
 		return index.Dead
 	}
-	out, wipe := h.order.Admit(b.Epoch, b.Seq)
+	out, wipe := h.order.Admit(&b)
 	if out != index.Applied && out != index.Gap {
 		return out
 	}
