@@ -139,7 +139,7 @@ func (f *Fabric) Start(ctx context.Context, c config.Events) (wait func(), err e
 	f.Restore(ctx, c.Snapshot)
 	var running sync.WaitGroup
 	for name, s := range shared {
-		running.Go(func() { f.consume(ctx, name, s) })
+		running.Go(func() { takeIn(ctx, s, f.feed.From(name)) })
 	}
 	running.Go(func() { f.keep(ctx, c.Snapshot) })
 	running.Go(func() { f.resyncStale(ctx, c) })
@@ -150,13 +150,6 @@ func (f *Fabric) Start(ctx context.Context, c config.Events) (wait func(), err e
 		unplug()
 		running.Wait()
 	}, nil
-}
-
-// consume takes the events of one shared source in, until ctx ends.
-func (f *Fabric) consume(ctx context.Context, name string, s source) {
-	if err := s.Consume(ctx, f.feed.From(name)); err != nil && ctx.Err() == nil {
-		f.log.Error("cache events stopped", "source", name, "error", err)
-	}
 }
 
 func (f *Fabric) target(replica string) (events.Target, bool) {

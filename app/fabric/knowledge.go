@@ -77,7 +77,7 @@ func sourceView(st events.ConsumerStats) map[string]any {
 		"connected": st.Connected, "messages": st.Messages, "bad": st.Bad, "refused": st.Refused,
 		"other_rank": st.OtherRank, "failures": st.Failures, "reconnects": st.Reconnects,
 		"rewinds": st.Rewinds, "dropped": st.Dropped, "replayed": st.Replayed, "snapshots": st.Snapshots,
-		"panics": st.Panics,
+		"panics": st.Panics, "last_error": st.LastError,
 		"lag_ms": st.Lag.Milliseconds(),
 	}
 }

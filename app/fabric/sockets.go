@@ -122,9 +122,7 @@ func (s *sockets) run(name string, one *socket) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := one.consumer.Consume(ctx, s.feed.From(zmqSource(name))); err != nil && ctx.Err() == nil {
-			s.log.Error("cache events stopped", "source", zmqSource(name), "error", err)
-		}
+		takeIn(ctx, one.consumer, s.feed.From(zmqSource(name)))
 	}()
 	one.stop = func() {
 		cancel()

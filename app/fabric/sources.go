@@ -9,8 +9,18 @@ import (
 	"octet/routing/index"
 )
 
-// watchEvery is how often sources are looked at.
-const watchEvery = 250 * time.Millisecond
+const (
+	watchEvery = 250 * time.Millisecond // how often sources are looked at
+	lossAfter  = 2 * time.Second        // the log is told of a source that is lost for so long
+)
+
+// takeIn takes the events of a source in until ctx ends. One that cannot begin, as its port is in use say, is tried
+// again: its Stats tell why it is not connected.
+func takeIn(ctx context.Context, s events.Consumer, sink events.Sink) {
+	for wait := events.NewBackoff(); ctx.Err() == nil; wait.Pause(ctx) {
+		_ = s.Consume(ctx, sink) // it has noted the error
+	}
+}
 
 // SourceStats returns the counts of every source of events, by name.
 func (f *Fabric) SourceStats() map[string]events.ConsumerStats {
@@ -28,6 +38,7 @@ type sourceWatch struct {
 	connected map[string]time.Time // when a source was last seen connected, or first seen; by source
 	once      map[string]bool      // the source was connected before; by source
 	panics    map[string]uint64    // by source
+	lost      map[string]time.Time // when it was last seen connected, of a source that the log was told is lost
 	excludes  bool                 // Lives was told of lost sockets
 	misfits   index.HostBitmap     // replicas whose events do not fit
 	doubts    doubts               // that the log was told of
@@ -43,7 +54,7 @@ func (f *Fabric) watchSources(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	w := sourceWatch{connected: map[string]time.Time{}, once: map[string]bool{}, panics: map[string]uint64{},
-		doubts: doubts{}}
+		lost: map[string]time.Time{}, doubts: doubts{}}
 	for {
 		now, waits := time.Now(), f.waits.Load()
 		f.look(&w, now)
@@ -85,13 +96,29 @@ func (f *Fabric) look(w *sourceWatch, now time.Time) {
 			w.connected[name] = now
 		}
 		w.once[name] = w.once[name] || st.Connected || st.Messages > 0
+		f.tellSource(w, name, &st, now)
 	}
 	for name := range w.connected {
 		if _, ok := stats[name]; !ok {
 			delete(w.connected, name)
 			delete(w.once, name)
 			delete(w.panics, name)
+			delete(w.lost, name)
 		}
+	}
+}
+
+// tellSource logs, once each, that a source cannot be read, and why, and that it can be read again.
+func (f *Fabric) tellSource(w *sourceWatch, name string, st *events.ConsumerStats, now time.Time) {
+	since, told := w.lost[name]
+	switch seen := w.connected[name]; {
+	case st.Connected && told:
+		delete(w.lost, name)
+		f.log.Info("a source of cache events can be read again", "source", name, "after", now.Sub(since).Round(watchEvery))
+	case !st.Connected && !told && st.LastError != "" && now.Sub(seen) >= lossAfter:
+		w.lost[name] = seen
+		f.log.Warn("a source of cache events cannot be read, which is tried again and again", "source", name,
+			"error", st.LastError)
 	}
 }
 

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -19,6 +20,7 @@ type ConsumerStats struct {
 	Dropped   uint64
 	Replayed  uint64 // batches that were asked for again and came
 	Snapshots uint64 // times that the engine told all that it holds
+	LastError string // of the failure last, since the connection came back; "" if there was none
 	Panics    uint64 // of its own code or of a library; each ended a connection
 	LastPanic string // with its stack; "" if there was no panic
 	// from when the transport took the last message to when it was read here; two machines' clocks
@@ -30,7 +32,7 @@ type Meter struct {
 	connected, ever                                       atomic.Bool
 	messages, bad, refused, failures, reconnects, rewound atomic.Uint64
 	dropped, replayed, snapshots, panics, otherRank       atomic.Uint64
-	lastPanic                                             atomic.Pointer[string]
+	lastPanic, lastError                                  atomic.Pointer[string]
 	lag                                                   atomic.Int64 // nanoseconds
 }
 
@@ -39,6 +41,7 @@ func (m *Meter) Up() {
 	if m.connected.Swap(true) {
 		return
 	}
+	m.lastError.Store(nil)
 	if m.ever.Swap(true) {
 		m.reconnects.Add(1)
 	}
@@ -47,8 +50,16 @@ func (m *Meter) Up() {
 // Down notes that the transport cannot be read any more.
 func (m *Meter) Down() { m.connected.Store(false) }
 
-// Failed notes a read or connect that failed.
-func (m *Meter) Failed() { m.failures.Add(1) }
+// maxErrorBytes is what is kept of an error: parts of some are the peer's words.
+const maxErrorBytes = 512
+
+// Failed notes a read or connect that failed, and why.
+func (m *Meter) Failed(why error) {
+	text := why.Error()
+	text = strings.ToValidUTF8(text[:min(len(text), maxErrorBytes)], "")
+	m.lastError.Store(&text)
+	m.failures.Add(1)
+}
 
 // Rewound notes that the stream began anew.
 func (m *Meter) Rewound() { m.rewound.Add(1) }
@@ -88,13 +99,11 @@ func (m *Meter) Panicked(err error) {
 
 // Stats returns the counts so far.
 func (m *Meter) Stats() ConsumerStats {
-	panics, last := m.panics.Load(), ""
-	if p := m.lastPanic.Load(); p != nil {
-		last = *p
-	}
+	panics := m.panics.Load()
 	return ConsumerStats{
 		Panics:     panics,
-		LastPanic:  last,
+		LastPanic:  textOf(&m.lastPanic),
+		LastError:  textOf(&m.lastError),
 		Connected:  m.connected.Load(),
 		Messages:   m.messages.Load(),
 		Bad:        m.bad.Load(),
@@ -108,4 +117,11 @@ func (m *Meter) Stats() ConsumerStats {
 		Snapshots:  m.snapshots.Load(),
 		Lag:        time.Duration(m.lag.Load()),
 	}
+}
+
+func textOf(p *atomic.Pointer[string]) string {
+	if text := p.Load(); text != nil {
+		return *text
+	}
+	return ""
 }

@@ -21,11 +21,14 @@ func Guard(f func() error) (err error) {
 }
 
 // Persist calls consume, which is to return when ctx ends. A panic ends what consume had open, is noted in m, and
-// consume begins again after a pause. It returns what consume returned, or ctx.Err().
+// consume begins again after a pause. It returns what consume returned, which is noted in m as well, or ctx.Err().
 func Persist(ctx context.Context, m *Meter, consume func() error) error {
 	for wait := NewBackoff(); ; wait.Pause(ctx) {
 		err := Guard(consume)
 		if !errors.Is(err, ErrPanic) {
+			if err != nil && ctx.Err() == nil {
+				m.Failed(err)
+			}
 			return err
 		}
 		m.Panicked(err)

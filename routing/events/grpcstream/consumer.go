@@ -209,8 +209,9 @@ func (s *service) authorize(ctx context.Context) (grant, error) {
 	}
 	granted, ok := s.grants.find(header)
 	if !ok {
-		s.meter.Failed()
-		return grant{}, status.Error(codes.Unauthenticated, "a token is required")
+		err := status.Error(codes.Unauthenticated, "a token is required")
+		s.meter.Failed(err)
+		return grant{}, err
 	}
 	return granted, nil
 }

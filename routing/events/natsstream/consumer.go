@@ -70,7 +70,7 @@ func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	for wait := events.NewBackoff(); ctx.Err() == nil; {
 		took := r.last
 		if err := r.follow(ctx); err != nil && ctx.Err() == nil {
-			c.meter.Failed()
+			c.meter.Failed(because(err, conn))
 			c.meter.Down()
 		}
 		if r.last != took {
@@ -79,6 +79,14 @@ func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 		wait.Pause(ctx)
 	}
 	return ctx.Err()
+}
+
+// because adds why there is no connection, where there is none, to an error that says only that nothing was answered.
+func because(err error, conn *nats.Conn) error {
+	if last := conn.LastError(); last != nil && !conn.IsConnected() {
+		return fmt.Errorf("%w: %w", last, err)
+	}
+	return err
 }
 
 // reader is one Consume. Owned by its goroutine.

@@ -61,7 +61,7 @@ func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	r := reader{Consumer: c, client: client, lane: lane, cursor: start, count: readCount}
 	for wait := events.NewBackoff(); ctx.Err() == nil; {
 		if err := r.step(ctx); err != nil {
-			c.meter.Failed()
+			c.meter.Failed(err)
 			c.meter.Down()
 			r.check = true
 			wait.Pause(ctx)
@@ -97,7 +97,7 @@ func (r *reader) step(ctx context.Context) error {
 		return nil
 	}
 	if errors.Is(err, redisclient.ErrReply) && r.shorten(ctx) {
-		r.meter.Failed()
+		r.meter.Failed(err)
 		return nil
 	}
 	if err != nil {

@@ -72,7 +72,7 @@ func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 			}
 		}
 		if ctx.Err() == nil && err != nil {
-			c.meter.Failed()
+			c.meter.Failed(err)
 			wait.Pause(ctx)
 		}
 	}

@@ -32,7 +32,7 @@ func (f *follower) ask(ctx context.Context, from uint64, each func(message) bool
 		if err == nil || some || try == f.attempts || ctx.Err() != nil {
 			return err
 		}
-		f.meter.Failed()
+		f.meter.Failed(err)
 		wait.Pause(ctx)
 	}
 }

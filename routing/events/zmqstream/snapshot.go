@@ -53,7 +53,7 @@ func (f *follower) restore(ctx context.Context) {
 		err = fmt.Errorf("%w: it ends before batch %d, and batch %d is known", errSnapshot, s.resume, f.last)
 	}
 	if err != nil {
-		f.meter.Failed()
+		f.meter.Failed(err)
 		f.pause = min(max(2*f.pause, snapshotAgain), snapshotSeldom)
 		f.askAgain = time.Now().Add(f.pause)
 		return
