@@ -100,7 +100,7 @@ type NATS struct {
 	// As that of redis: the secret of the seals, in the messages' header Octet-Seal.
 	Key string `yaml:"key"`
 	// What one message of the server may take, headers included; a longer one ends the connection before memory is
-	// taken for it.
+	// taken for it, and is passed over.
 	MaxMessage Size `yaml:"max_message" default:"16MiB" range:"9MiB..1GiB"`
 }
 

@@ -44,9 +44,9 @@ func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 }
 
 func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
-	ended := make(chan struct{})
+	ended, broken := make(chan struct{}), new(breaker)
 	conn, err := c.config.dial(
-		nats.DisconnectErrHandler(func(*nats.Conn, error) { c.meter.Down() }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.meter.Down(); broken.lost(err) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(ended) }),
 	)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	}
 	lane := events.OpenSession(sink)
 	defer lane.Close()
-	r := reader{Consumer: c, js: js, lane: lane}
+	r := reader{Consumer: c, js: js, lane: lane, broken: broken}
 	for wait := events.NewBackoff(); ctx.Err() == nil; {
 		took := r.last
 		if err := r.follow(ctx); err != nil && ctx.Err() == nil {
@@ -98,6 +98,7 @@ type reader struct {
 	born   time.Time // of the stream that last counts for: its identity
 	last   uint64    // the stream's number of the message that was read last
 	source string    // the server's name of the consumer that it came from
+	broken *breaker
 }
 
 // errAnother ends a consumer whose stream turned out to be another one.
@@ -112,6 +113,11 @@ func (r *reader) follow(ctx context.Context) error {
 	if err := r.identify(ctx); err != nil && !errors.Is(err, errAnother) {
 		return err
 	}
+	if r.broken.due.Load() {
+		if err := r.pass(ctx); err != nil {
+			return err
+		}
+	}
 	source, err := r.stream.OrderedConsumer(ctx, r.from())
 	if err != nil {
 		return fmt.Errorf("natsstream: consuming %s: %w", r.config.Stream, err)
@@ -122,6 +128,7 @@ func (r *reader) follow(ctx context.Context) error {
 		return fmt.Errorf("natsstream: consuming %s: %w", r.config.Stream, err)
 	}
 	defer messages.Stop()
+	r.broken.open.Store(&messages)
 	r.source = ""
 	r.meter.Up()
 	for {

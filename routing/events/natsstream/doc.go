@@ -11,6 +11,7 @@
 //  3. A position in a stream counts for that stream alone: when another one of its name is found in its place, it is
 //     read from its start. Messages that come twice are the sink's to drop, by their numbers.
 //  4. Whatever the server does, Consume goes on: it pauses, longer each time and never equally long, and tries again.
+//     A message that is too long to be read is passed over by its size.
 //  5. A batch counts only on its replica's own subject, so that the server's permissions decide which publisher may
 //     speak for it. Where there is a secret, it counts only under its replica's seal as well.
 package natsstream
