@@ -53,7 +53,7 @@ func (p *Placement) mayWait(c *placed, now time.Time) error {
 		return nil
 	case c.e.retired:
 		return &Refusal{Adapter: c.e.Name, Reason: ErrReplaced}
-	case !c.h.up:
+	case !c.h.up || c.h.rests:
 		return &Refusal{Adapter: c.e.Name, Reason: ErrGone}
 	case c.e.Path == "" || !c.h.able:
 		return &Refusal{Adapter: c.e.Name, Reason: ErrNowhere}

@@ -19,5 +19,6 @@
 //  5. Each claim that waits is told exactly once: granted, or why not. It waits only where its edition can be loaded.
 //  6. Each declared adapter has exactly one edition in force, and that is never one that failed to load everywhere
 //     while another is loaded.
-//  7. A reader of a Residency sees the picture of one moment and never waits for a writer.
+//  7. An engine that has put its model aside is told to load and unload nothing.
+//  8. A reader of a Residency sees the picture of one moment and never waits for a writer.
 package adapters

@@ -11,9 +11,9 @@ import (
 	"octet/internal/race"
 )
 
-// Engines fail loads half way, hosts go down, come back empty, leave and join, adapters change their path, their number
-// of replicas and their existence, slots become fewer: invariants hold after every step, every request is served or
-// refused, and afterwards all is as declared.
+// Engines fail loads half way, hosts go down, come back empty, leave, join and put their models aside, adapters change
+// their path, their number of replicas and their existence, slots become fewer: invariants hold after every step, every
+// request is served or refused, and afterwards all is as declared.
 func TestPlacementKeepsItsInvariants(t *testing.T) {
 	race.Skip(t)
 	for seed := range uint64(12) {
@@ -84,6 +84,8 @@ func (d *disorder) disturb() {
 	case 7: // another in its place
 		d.next++
 		*a = adapters.Adapter{Name: fmt.Sprint("b", d.next), Path: "/b", Replicas: 1}
+	case 8:
+		d.rest(h, time.Duration(d.dice.Int64N(int64(20*time.Second))))
 	default:
 		return
 	}

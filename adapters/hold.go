@@ -29,6 +29,7 @@ type Ask struct {
 func (k *Keeper) Hold(ctx context.Context, ask Ask) (h Hold, atOnce bool, err error) {
 	now := time.Now()
 	k.mu.Lock()
+	k.noteRest(ask.Host)
 	claim, err := k.p.Claim(ask.Host, ask.Served, ask.Priority, now)
 	switch {
 	case err != nil:
@@ -44,7 +45,7 @@ func (k *Keeper) Hold(ctx context.Context, ask Ask) (h Hold, atOnce bool, err er
 		k.looking[ask.Host] = true
 		k.running.Go(func() { k.look(ask.Host) })
 	}
-	k.perform(k.p.StepHost(ask.Host, now))
+	k.step(ask.Host, now)
 	if ask.AtOnce {
 		k.counts.Late++
 		k.p.Release(claim, now)
@@ -104,7 +105,7 @@ func (k *Keeper) await(ctx context.Context, claim *Claim, ask Ask) (err error) {
 		k.counts.Refused++
 	}
 	k.p.Release(claim, time.Now())
-	k.perform(k.p.StepHost(ask.Host, time.Now()))
+	k.step(ask.Host, time.Now())
 	k.publish()
 	return err
 }
@@ -123,6 +124,6 @@ func (h *Hold) Release() {
 	defer k.mu.Unlock()
 	now := time.Now()
 	k.p.Release(claim, now)
-	k.perform(k.p.StepHost(claim.at.h.id, now))
+	k.step(claim.at.h.id, now)
 	k.publish()
 }

@@ -41,6 +41,7 @@ type host struct {
 	full    bool // its engine runs requests with as many adapters as it can at once
 	stale   bool // what it has loaded has changed since changes was asked
 	able    bool // it can load: Loads, until the engine refuses
+	rests   bool // its engine has put its model aside: nothing is loaded and unloaded there
 	copies  []*placed
 	foreign int     // adapters that its engine has and that are not declared
 	busy    *placed // the one that is loading or unloading; nil if none is

@@ -68,7 +68,7 @@ func (p *Placement) keep(e *edition, now time.Time) {
 	target := min(max(p.base(e), e.floor()), len(p.hosts))
 	for have := p.held(e); have < target; have++ {
 		why := p.purpose(e, have)
-		h := p.choose(e, now, func(h *host) bool { return h.seen && p.offers(h, e, why, now) })
+		h := p.choose(e, now, func(h *host) bool { return h.seen && !h.rests && p.offers(h, e, why, now) })
 		if h == nil {
 			return
 		}
@@ -103,7 +103,7 @@ func (p *Placement) offers(h *host, e *edition, why purpose, now time.Time) bool
 func (p *Placement) held(e *edition) int {
 	n := 0
 	for _, h := range p.hosts {
-		if c := h.at(e); c != nil && h.up && (c.state == loaded || c.state == loading || c.coming(h)) {
+		if c := h.at(e); c != nil && h.up && (c.state == loaded || c.state == loading || c.coming(h) && !h.rests) {
 			n++
 		}
 	}

@@ -22,6 +22,9 @@ type Member struct {
 	HostTerms
 	Name   string
 	Engine Engine
+	// Rests returns true while the engine has put its model aside, or is about to: then it is told to load and unload
+	// nothing. It must not call the Keeper. Nil if it never does.
+	Rests func() bool
 }
 
 // Keeper keeps the adapters of one specialist where its Placement says. Safe for concurrent use.
@@ -133,6 +136,9 @@ func (k *Keeper) Nowhere(adapter, served string) *Refusal {
 // returns true if one has.
 func (k *Keeper) Tick() (moved bool) {
 	k.mu.Lock()
+	for id := range k.members {
+		k.noteRest(id)
+	}
 	actions := k.p.Step(time.Now())
 	moved = k.p.Moves() != k.moves
 	k.moves = k.p.Moves()
@@ -193,7 +199,7 @@ func (k *Keeper) hear(ctx context.Context, host uint16, note func(Told)) error {
 	}
 	note(Told{Listed: listed, Ops: ops})
 	k.publish()
-	k.perform(k.p.StepHost(host, time.Now()))
+	k.step(host, time.Now())
 	return nil
 }
 

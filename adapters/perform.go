@@ -37,7 +37,7 @@ func (k *Keeper) carryOut(a Action, m Member, timeout time.Duration) {
 		k.p.Unloaded(a.Host, a.Name, r, now)
 	}
 	k.publish()
-	k.perform(k.p.StepHost(a.Host, now))
+	k.step(a.Host, now)
 }
 
 // count counts and logs the end of a load. mu is held.

@@ -32,7 +32,7 @@ func (p *Placement) StepHost(id uint16, now time.Time) []Action {
 // step decides what h is to do next, if it does nothing yet: go down to its slots, load what requests wait for, load
 // what is to be kept, and unload what is not needed, in this order.
 func (p *Placement) step(h *host, now time.Time, actions []Action) []Action {
-	if h.busy != nil || !h.up || !h.able || h.unseen() {
+	if h.busy != nil || !h.up || h.rests || !h.able || h.unseen() {
 		return actions
 	}
 	h.refill(&p.rules, now)

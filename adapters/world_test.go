@@ -38,6 +38,26 @@ type fakeEngine struct {
 	loaded map[string]string // by name: path
 	users  map[string]int
 	down   bool
+	rests  bool
+}
+
+// open returns true if requests are sent to a host.
+func (w *world) open(h uint16) bool {
+	e := w.engines[h]
+	return e != nil && !e.down && !e.rests
+}
+
+// rest has an engine put its model aside for a time.
+func (w *world) rest(h uint16, d time.Duration) {
+	e := w.engines[h]
+	e.rests = true
+	w.p.Rest(h, true)
+	w.after(d, func() {
+		e.rests = false
+		if w.engines[h] == e {
+			w.p.Rest(h, false)
+		}
+	})
 }
 
 // world is a Placement with engines, in virtual time. Its invariants are checked after every step.
@@ -121,6 +141,9 @@ func (w *world) check() {
 func (w *world) act(actions []adapters.Action) {
 	for _, a := range actions {
 		e := w.engines[a.Host]
+		if e.rests {
+			w.t.Fatalf("%d is told of %s while its engine rests", a.Host, a.Name)
+		}
 		if a.Load && w.p.Spare(a.Host) < 0 {
 			w.t.Fatalf("%d loads %s beyond its slots", a.Host, a.Name)
 		}
@@ -185,7 +208,7 @@ func (w *world) ask(adapter string, takes time.Duration) {
 		w.refused++
 		return
 	}
-	hosts, _ := w.p.Serving(name, func(h uint16) bool { return w.engines[h] != nil && !w.engines[h].down }, w.now)
+	hosts, _ := w.p.Serving(name, w.open, w.now)
 	if len(hosts) == 0 {
 		w.refused++
 		return
@@ -218,7 +241,7 @@ func (w *world) await(c *adapters.Claim, h uint16, name, adapter string, takes t
 		w.use(c, h, name, takes, began)
 	case err != nil && w.now.Sub(began) < time.Minute:
 		_, name, _ := w.p.InForce(adapter)
-		hosts, _ := w.p.Serving(name, func(h uint16) bool { return w.engines[h] != nil && !w.engines[h].down }, w.now)
+		hosts, _ := w.p.Serving(name, w.open, w.now)
 		if len(hosts) == 0 {
 			w.refused++
 			return

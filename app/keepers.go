@@ -11,6 +11,7 @@ import (
 	"octet/adapters"
 	"octet/config"
 	"octet/internal/contain"
+	"octet/routing/fleet"
 	"octet/routing/index"
 )
 
@@ -107,11 +108,24 @@ func membersOf(sp *config.Specialist, replicas map[string]*replica) map[uint16]a
 		}
 		kind := &r.served.Kind
 		all[uint16(r.served.Host)] = adapters.Member{Name: r.key.name,
-			Engine: &adapting{r.client, r.key.model, sp.Adapters, kind.ScalesAdapters()},
+			Engine: &adapting{r.client, r.key.model, sp.Adapters, kind.ScalesAdapters()}, Rests: restsOf(r),
 			HostTerms: adapters.HostTerms{Loads: kind.Paths.LoadAdapter != "", Lists: kind.ListsAdapters,
 				MaxRunning: r.bounds.maxRunning}}
 	}
 	return all
+}
+
+// restsOf returns whether the engine of a replica sleeps or is put to sleep: the memory that adapters are copied to is
+// not there, and an engine that is told to load one may die of it.
+func restsOf(r *replica) func() bool {
+	member := r.served.Fleet
+	return func() bool { return member.Resting() || member.Said() == fleet.Asleep }
+}
+
+// busy returns true while the engine of a replica loads or unloads an adapter.
+func (k *keepers) busy(r *replica) bool {
+	keeper := k.of(r.key.specialist)
+	return keeper != nil && keeper.Busy(uint16(r.served.Host))
 }
 
 // Serving implements plugins.Adapters: the replicas that have an edition, or will.

@@ -84,8 +84,8 @@ func (w waker) sleeper(specialist string, served *ensemble.Replica, r *replica) 
 		Busy:  func() bool { return served.Gate.Stats().Running > 0 },
 		Idle: func() (bool, uint64) {
 			s, told, others := served.Gate.Stats(), served.Fleet.Reported(), served.Fleet.Others()
-			return s.Waiting+s.Running+told.Running+told.Waiting+others.Running+others.Waiting == 0,
-				s.Admitted + served.Fleet.OthersChanged()
+			nothing := s.Waiting+s.Running+told.Running+told.Waiting+others.Running+others.Waiting == 0
+			return nothing && !a.keepers.busy(r), s.Admitted + served.Fleet.OthersChanged()
 		},
 	}
 }

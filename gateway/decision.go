@@ -198,7 +198,7 @@ func (x *exchange) serveNow(ctx context.Context, choice dispatch.Choice) error {
 		}
 		next, none := x.dispatch.Route(ctx, sp, sp.Edition(x.decision.Adapter))
 		if none != nil {
-			return err
+			return x.dispatch.Why(err, none)
 		}
 		plan = next
 	}
