@@ -175,6 +175,15 @@ type TokenCheck struct {
 	Differed uint64 `json:"differed"` // of those
 }
 
+// RankField returns the header field by which the engine is told which of its ranks a request is for; both are "" where
+// it is told by the body, or has no ranks. The replica's own client sends it by itself.
+func (r *Replica) RankField() (name, value string) {
+	if _, ranked := r.Rank.Number(); !ranked || r.Kind.Ranks.Header == "" {
+		return "", ""
+	}
+	return r.Kind.Ranks.Header, r.Rank.String()
+}
+
 // Endpoint returns where the replica's engine is, as host:port; "" where its URL has no such.
 func (r *Replica) Endpoint() string {
 	at, err := url.Parse(r.Fleet.Spec().URL)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ func (c *call) Do(ctx context.Context, to *ensemble.Replica, q *engine.Request) 
 	}
 	c.replica = to
 	c.forget()
-	if err := c.forward(at, to.Prefix(), q); err != nil {
+	if err := c.forward(at, to.Prefix(), ranked(q, to)); err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) { // the proxy's fault: no replica is to be blamed for it
 			c.cancel()
 			err = ended(c.ctx)
@@ -65,6 +66,17 @@ func (c *call) Do(ctx context.Context, to *ensemble.Replica, q *engine.Request) 
 		return nil, err
 	}
 	return c.answers, nil
+}
+
+// ranked returns q with the field by which the engine is told its rank: the endpoint is that of all ranks.
+func ranked(q *engine.Request, to *ensemble.Replica) *engine.Request {
+	name, value := to.RankField()
+	if name == "" {
+		return q
+	}
+	told := *q
+	told.Fields = append(slices.Clip(q.Fields), engine.Field{Name: name, Value: value})
+	return &told
 }
 
 // forward sends what a replica is sent of the request: all of it is ours, as over a connection of our own.
