@@ -83,7 +83,15 @@ func TestCalibrateReadsWhatShadowsLeft(t *testing.T) {
 	if err := os.WriteFile(zipped, packed.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{zipped}, {"-"}, {"--config", w.fileConfig(dir, file)}} {
+	packedOnly := filepath.Join(dir, "c.packed") // its name does not say so
+	if err := os.WriteFile(packedOnly, packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := calibrate(t, &packed, "-", "--min-samples=5"); err != nil || got != fromFile {
+		t.Errorf("packed, from standard input: %v\n%s", err, got)
+	}
+	for _, args := range [][]string{{zipped}, {packedOnly}, {"-"},
+		{"--config", w.fileConfig(dir, file)}} {
 		if got, err := calibrate(t, bytes.NewReader(lines), append(args, "--min-samples=5")...); err != nil ||
 			got != fromFile {
 			t.Errorf("%v: %v\n%s", args, err, got)

@@ -25,17 +25,47 @@ func (o *opinions) recommend(g Goal) Recommendation {
 		return Recommendation{Why: fmt.Sprintf("%d comparisons, at least %d are needed", n, g.MinSamples)}
 	}
 	sorted := slices.Clone(o.samples)
-	slices.SortFunc(sorted, func(a, b sample) int { return cmp.Compare(a.confidence, b.confidence) })
+	slices.SortFunc(sorted, func(a, b sample) int { // those that are alike are told apart by nothing
+		return cmp.Or(cmp.Compare(a.confidence, b.confidence), cmp.Compare(a.hit(), b.hit()))
+	})
 	at := o.crossing(sorted, g)
+	if tail := surest(sorted, g); at >= o.in.highest && tail.surelyBelow(g.Disagreement) {
+		return Recommendation{Why: fmt.Sprintf("from %.3f on, fewer than %.0f %% of second opinions differ, of %d "+
+			"comparisons: at least %d are needed there", tail.from, 100*g.Disagreement, tail.n, g.MinSamples)}
+	}
 	low, high := o.interval(sorted, g)
 	r := Recommendation{Threshold: &at, Low: &low, High: &high, Censored: at >= o.in.highest}
-	r.Why = fmt.Sprintf("from %.3f on, fewer than %.0f %% of second opinions differ", at, 100*g.Disagreement)
-	if r.Censored {
+	switch {
+	case r.Censored && o.in.highest < 1:
 		r.Why = fmt.Sprintf(
 			"up to %.3f, the highest threshold that was in force, at least %.0f %% differ: try a higher one for a time",
 			o.in.highest, 100*g.Disagreement)
+	case r.Censored:
+		r.Why = fmt.Sprintf("at least %.0f %% of second opinions differ, however sure the first one is",
+			100*g.Disagreement)
+	default:
+		r.Why = fmt.Sprintf("from %.3f on, fewer than %.0f %% of second opinions differ", at, 100*g.Disagreement)
 	}
 	return r
+}
+
+// surest is all samples from the confidence on at which the fitted rate is below the goal; none if it never is.
+func surest(samples []sample, g Goal) (tail block) {
+	for _, b := range falling(samples) {
+		switch {
+		case tail.n > 0:
+			tail.n, tail.hits = tail.n+b.n, tail.hits+b.hits
+		case b.rate() < g.Disagreement:
+			tail = b
+		}
+	}
+	return tail
+}
+
+// surelyBelow reports whether the rate is below another one by more than chance.
+func (b block) surelyBelow(rate float64) bool {
+	_, high := wilson(b.hits, b.n)
+	return high < rate
 }
 
 // interval returns where 95 % of the crossings of resamples are.

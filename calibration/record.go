@@ -131,8 +131,21 @@ func (r *Record) check() error {
 			r.Example.Form, r.Example.Calls)
 	case r.Verdict != nil && !probable(r.Verdict.Confidence):
 		return fmt.Errorf("%w: a verdict with the confidence %v", ErrRecord, *r.Verdict.Confidence)
+	case r.Tally != nil && !probable(&r.Tally.Threshold):
+		return fmt.Errorf("%w: a tally with the threshold %v", ErrRecord, r.Tally.Threshold)
 	}
 	return nil
+}
+
+// unique reports whether no other record is the same: r names the answer that it is of, or the time that it counts.
+func (r *Record) unique() bool {
+	switch {
+	case r.Example != nil:
+		return r.Example.Receipt != ""
+	case r.Verdict != nil:
+		return r.Verdict.Receipt != ""
+	}
+	return !r.Time.IsZero()
 }
 
 // known reports whether a comparison is one of those that are made.

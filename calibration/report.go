@@ -30,9 +30,10 @@ func (g Goal) check() error {
 
 // Report is what a stream is evidence of. It changes nothing.
 type Report struct {
-	Records int            `json:"records"`
-	Skipped int            `json:"skipped"` // lines that are no records
-	Intents []IntentReport `json:"intents"`
+	Records  int            `json:"records"`
+	Skipped  int            `json:"skipped"`            // lines that are no records
+	Repeated int            `json:"repeated,omitempty"` // lines that were there before, left out
+	Intents  []IntentReport `json:"intents"`
 }
 
 // IntentReport is what it says of one intent: of answers that are text, and apart from those of the other forms, which
@@ -63,7 +64,7 @@ func (s *Study) Report(g Goal) (Report, error) {
 	if err := g.check(); err != nil {
 		return Report{}, err
 	}
-	r := Report{Records: s.records, Skipped: s.skipped, Intents: []IntentReport{}}
+	r := Report{Records: s.records, Skipped: s.skipped, Repeated: s.repeated, Intents: []IntentReport{}}
 	for _, name := range slices.Sorted(maps.Keys(s.intents)) {
 		r.Intents = append(r.Intents, s.intents[name].report(name, g))
 	}

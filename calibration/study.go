@@ -2,21 +2,29 @@ package calibration
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Study gathers what a stream of records says. The zero Study is empty.
 type Study struct {
-	intents map[string]*evidence
-	records int
-	skipped int // lines that were no records
+	intents  map[string]*evidence
+	records  int
+	skipped  int               // lines that were no records
+	repeated int               // lines that were there before
+	seen     map[mark]struct{} // of lines that name what they are of
 }
+
+// mark is what a line is known by: a part of its SHA-256.
+type mark [16]byte
 
 // evidence is what is known of one intent.
 type evidence struct {
 	counts    [Buckets]uint64 // of all requests that the classifier decided
 	threshold float64         // last one in force
+	since     time.Time       // of the record that says so
 	highest   float64         // threshold that was ever in force: above it nothing is known of disagreements
 	judged    []trial         // verdicts with a confidence
 	passed    map[Lane]*score // verdicts: wins are passes
@@ -40,6 +48,14 @@ type sample struct {
 	lost       bool // the shadow's answer was the better one
 }
 
+// hit is 1 for a comparison that differs.
+func (s sample) hit() int {
+	if s.disagrees {
+		return 1
+	}
+	return 0
+}
+
 // trial is one answer that was or was not what it was trusted to be.
 type trial struct {
 	confidence float64
@@ -52,14 +68,31 @@ type duel struct{ primary, shadow Lane }
 // score counts how one side did.
 type score struct{ wins, losses, ties, open int }
 
-// Line adds one line of a stream. What is no record is counted and left out.
+// Line adds one line of a stream. What is no record is counted and left out, and so is a record that was there before:
+// two sinks of one gateway, or a file and its copy, have the same lines.
 func (s *Study) Line(line []byte) {
 	r, err := Parse(line)
 	if err != nil {
 		s.skipped++
 		return
 	}
+	if r.unique() && s.again(line) {
+		s.repeated++
+		return
+	}
 	s.Add(r)
+}
+
+// again notes a line, and returns true if it was noted before.
+func (s *Study) again(line []byte) bool {
+	if s.seen == nil {
+		s.seen = map[mark]struct{}{}
+	}
+	sum := sha256.Sum256(line)
+	m := mark(sum[:len(mark{})])
+	_, there := s.seen[m]
+	s.seen[m] = struct{}{}
+	return there
 }
 
 // Add adds a record.
@@ -67,9 +100,9 @@ func (s *Study) Add(r Record) {
 	s.records++
 	switch {
 	case r.Example != nil:
-		s.of(r.Example.Intent).example(r.Example)
+		s.of(r.Example.Intent).example(r.Example, r.Time)
 	case r.Tally != nil:
-		s.of(r.Tally.Intent).tally(r.Tally)
+		s.of(r.Tally.Intent).tally(r.Tally, r.Time)
 	case r.Verdict != nil:
 		s.of(r.Verdict.Intent).verdict(r.Verdict)
 	}
@@ -87,8 +120,11 @@ func (s *Study) of(intent string) *evidence {
 	return e
 }
 
-func (e *evidence) inForce(threshold float64) {
-	e.threshold, e.highest = threshold, max(e.highest, threshold)
+// inForce notes the threshold of a time. Records come in any order: the files of a stream are named newest first.
+func (e *evidence) inForce(threshold float64, at time.Time) {
+	if e.highest = max(e.highest, threshold); !at.Before(e.since) {
+		e.threshold, e.since = threshold, at
+	}
 }
 
 // opinionsOf returns those on answers of a form, which may be none yet.
@@ -101,10 +137,10 @@ func (e *evidence) opinionsOf(form Form) *opinions {
 	return o
 }
 
-func (e *evidence) example(x *Example) {
+func (e *evidence) example(x *Example, at time.Time) {
 	o := e.opinionsOf(x.Form)
 	if x.Cause == ByThreshold && x.Confidence != nil {
-		e.inForce(x.Threshold)
+		e.inForce(x.Threshold, at)
 		o.samples = append(o.samples, sample{*x.Confidence, x.Class.Disagrees(), x.Class == ShadowBetter})
 	}
 	o.classes[x.Class]++
@@ -127,8 +163,8 @@ func (e *evidence) example(x *Example) {
 	}
 }
 
-func (e *evidence) tally(t *Tally) {
-	e.inForce(t.Threshold)
+func (e *evidence) tally(t *Tally, at time.Time) {
+	e.inForce(t.Threshold, at)
 	for i, n := range t.Counts {
 		e.counts[i] += n
 	}

@@ -12,7 +12,11 @@ import (
 // WriteText writes the report for people.
 func (r Report) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "%d records, %d lines skipped\n", r.Records, r.Skipped)
+	fmt.Fprintf(t, "%d records, %d lines skipped", r.Records, r.Skipped)
+	if r.Repeated > 0 {
+		fmt.Fprintf(t, ", %d left out that were there before", r.Repeated)
+	}
+	fmt.Fprintln(t)
 	for i := range r.Intents {
 		r.Intents[i].write(t)
 	}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,8 +106,8 @@ func (f *streamFlags) readConfigured(ctx context.Context, notes io.Writer, cfg *
 	return fmt.Errorf("%w: it names neither shadow.file nor a Redis or NATS server", app.ErrConfig)
 }
 
-// readRecords reads one file of JSON lines. A line of any length is read in pieces; what is no record is counted by
-// take.
+// readRecords reads one file of JSON lines, which may be gzipped, whatever its name is. A line of any length is read in
+// pieces; what is no record is counted by take.
 func readRecords(stdin io.Reader, path string, take func([]byte)) error {
 	in := stdin
 	if path != "-" {
@@ -118,12 +118,9 @@ func readRecords(stdin io.Reader, path string, take func([]byte)) error {
 		defer file.Close()
 		in = file
 	}
-	if strings.HasSuffix(path, ".gz") {
-		unzipped, err := gzip.NewReader(in)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		in = unzipped
+	in, err := unzipped(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestRecord)
@@ -136,6 +133,15 @@ func readRecords(stdin io.Reader, path string, take func([]byte)) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
+}
+
+// unzipped returns what in has, unpacked if it begins as gzip does: no record begins so.
+func unzipped(in io.Reader) (io.Reader, error) {
+	held := bufio.NewReader(in)
+	if start, _ := held.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) { // what cannot be read is told by reading on
+		return held, nil
+	}
+	return gzip.NewReader(held)
 }
 
 // longestRecord bounds a line, in bytes: a prompt and two answers at the largest limits.
