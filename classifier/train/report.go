@@ -207,7 +207,7 @@ func tier(answers []answer, labels []string) (t Tier) {
 }
 
 // coverage returns the share that is right, and the largest share of the answers, the surest first, of which the given
-// share is right.
+// share is right. Answers that are as sure are decided together: no threshold tells them apart.
 func coverage(answers []answer, precision float64) (right, covered float64) {
 	order := slices.Clone(answers)
 	slices.SortStableFunc(order,
@@ -217,7 +217,8 @@ func coverage(answers []answer, precision float64) (right, covered float64) {
 		if order[i].first() == order[i].label {
 			right++
 		}
-		if right >= precision*float64(i+1) {
+		last := i+1 == len(order) || slices.Max(order[i+1].probabilities) < slices.Max(order[i].probabilities)
+		if last && right >= precision*float64(i+1) {
 			covered = float64(i+1) / n
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,4 +153,36 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(fmt.Sprint(len(samples), " samples, ", err))
 		}
 	})
+}
+
+// Of answers that are as sure a threshold decides all or none: what is covered does not go by the order of the texts.
+func TestAnswersThatAreAsSureAreCoveredTogether(t *testing.T) {
+	answersOf := func(sure ...float64) (all []answer) { // right where it is above 0
+		for _, p := range sure {
+			a := answer{probabilities: []float64{math.Abs(p), 1 - math.Abs(p)}}
+			if p < 0 {
+				a.label = 1
+			}
+			all = append(all, a)
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		sure []float64
+		want float64
+	}{
+		"one is wrong":           {[]float64{0.9, 0.9, 0.9, -0.9}, 0},
+		"behind some surer":      {[]float64{0.95, 0.95, 0.9, -0.9}, 0.5},
+		"enough of them is":      {append(slices.Repeat([]float64{0.9}, 19), -0.9), 1},
+		"all are":                {[]float64{0.9, 0.9}, 1},
+		"the less sure is wrong": {[]float64{0.9, 0.9, -0.8}, 2.0 / 3},
+	} {
+		all := answersOf(c.sure...)
+		for range 2 {
+			if _, covered := coverage(all, 0.95); covered != c.want {
+				t.Errorf("%s: %v, want %v", name, covered, c.want)
+			}
+			slices.Reverse(all)
+		}
+	}
 }
