@@ -62,23 +62,30 @@ func (q *quota) keep(old *quota) {
 	}
 }
 
-// take takes n, at most a whole burst, and returns true; or nothing, and the wait until it could. While the shared
-// count is not available it goes by this gateway's own part.
+// take is charge for what is never given back.
 func (q *quota) take(now time.Time, n int) (wait time.Duration, ok bool) {
+	_, wait, ok = q.charge(now, n)
+	return wait, ok
+}
+
+// charge takes n, at most a whole burst, and returns how much it took; or nothing, and the wait until it could. While
+// the shared count is not available it goes by this gateway's own part, whose burst is smaller.
+func (q *quota) charge(now time.Time, n int) (taken int, wait time.Duration, ok bool) {
 	if q == nil {
-		return 0, true
+		return 0, 0, true
 	}
 	if q.shared != nil {
-		if wait, err := q.shared.Take(q.bucket, q.per, q.burst, min(n, q.burst)); err == nil {
-			return wait, wait == 0
+		n := min(n, q.burst)
+		if wait, err := q.shared.Take(q.bucket, q.per, q.burst, n); err == nil {
+			return n, wait, wait == 0
 		}
 	}
 	r := q.own.ReserveN(now, min(q.weight()*min(n, q.own.Burst()), q.own.Burst()))
 	if wait = r.DelayFrom(now); wait > 0 {
 		r.CancelAt(now)
-		return wait, false
+		return 0, wait, false
 	}
-	return 0, r.OK()
+	return q.takes(n), 0, r.OK()
 }
 
 // weight is how many times what is used here counts: as much as it is of this gateway's part.
@@ -106,13 +113,5 @@ func (q *quota) spend(now time.Time, n int) {
 	q.own.ReserveN(now, n)
 }
 
-// takes returns how much of n take takes.
-func (q *quota) takes(n int) int {
-	if q == nil {
-		return 0
-	}
-	if q.shared != nil {
-		return min(n, q.burst)
-	}
-	return min(n, max(1, q.own.Burst()/q.weight()))
-}
+// takes returns how much of n is taken of this gateway's own part.
+func (q *quota) takes(n int) int { return min(n, max(1, q.own.Burst()/q.weight())) }

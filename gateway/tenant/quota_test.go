@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -69,6 +70,33 @@ func TestAChargeIsSettledByWhatItTook(t *testing.T) {
 		got := int(one.tokens.own.TokensAt(now)) / int(c.after)
 		if d := got - c.left; d < -20 || d > 20 {
 			t.Errorf("%+v: %d are left", c, got)
+		}
+	}
+}
+
+// away is a count of all gateways that cannot be had.
+type away struct{}
+
+func (away) Take(string, float64, int, int) (time.Duration, error) { return 0, errAway }
+func (away) Spend(string, float64, int, int) error                 { return errAway }
+
+var errAway = errors.New("away")
+
+// While the shared count is away a prompt that is larger than this gateway's part of the burst takes the part, and is
+// settled by that: what the rest of it cost is owed.
+func TestAChargeOfAPartIsSettledByThePart(t *testing.T) {
+	for _, c := range []struct{ charged, cost, left int }{
+		{5500, 5600, 2000 - 5600}, {1500, 1600, 400}, {5500, 0, 2000},
+	} {
+		one := &Tenant{tokens: newQuota("acme", 100, 6000, Sharing{Rates: away{}, Gateways: 3})}
+		now := time.Unix(1, 0)
+		taken, err := one.Charge(now, c.charged)
+		if err != nil || taken != min(c.charged, 2000) {
+			t.Fatalf("%d of %d are taken: %v", taken, c.charged, err)
+		}
+		one.Settle(now, taken, c.cost)
+		if left := int(one.tokens.own.TokensAt(now)); left != c.left {
+			t.Errorf("%d charged and %d used leave %d, want %d", c.charged, c.cost, left, c.left)
 		}
 	}
 }

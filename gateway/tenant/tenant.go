@@ -75,8 +75,8 @@ func (t *Tenant) Leave() {
 // Charge takes n tokens from the tenant's token rate in advance, and returns how many it took: of a prompt larger than
 // the burst, the burst.
 func (t *Tenant) Charge(now time.Time, n int) (taken int, no *apierr.Error) {
-	taken = t.tokens.takes(n)
-	if wait, ok := t.tokens.take(now, n); !ok {
+	taken, wait, ok := t.tokens.charge(now, n)
+	if !ok {
 		return 0, &apierr.Error{Code: apierr.QuotaExceeded, Message: "the key's token rate is used up",
 			RetryAfter: wait}
 	}
