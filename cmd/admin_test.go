@@ -75,6 +75,7 @@ func TestCommandsTellWhyTheyFail(t *testing.T) {
 		"a wrong token":   {"wrong", w.Admin, adminclient.ErrToken},
 		"no token":        {"", w.Admin, adminclient.ErrToken},
 		"an admin down":   {token, l.Addr().String(), adminclient.ErrDown},
+		"a data listener": {token, w.Data, adminclient.ErrAnswer},
 	} {
 		t.Setenv(adminclient.TokenVar, c.token)
 		for _, line := range lines {
@@ -91,6 +92,13 @@ func TestCommandsTellWhyTheyFail(t *testing.T) {
 
 // A command line that makes no sense asks nothing of a gateway.
 func TestCommandLinesOfARunningGatewayAreChecked(t *testing.T) {
+	for _, args := range [][]string{{"drain", ""}, {"check", ""}, {"explain", "--receipt", ""}, {"knob", "unset", ""},
+		{"knob", "set", "", "1", "--for", "1m", "--why", "w"}} { // as of a variable that is not set
+		var usage usageError
+		if _, err := command(t, args...); !errors.As(err, &usage) {
+			t.Errorf("octet %q: %v", args, err)
+		}
+	}
 	for _, line := range []string{"drain", "drain a b", "knob fly", "knob set a", "knob set a x --for 1m --why w",
 		"knob set a 1", "knob set a 1 --for 1m", "knob set a 1 --why w", "knob set a NaN --for 1m --why w",
 		"knob set a 1 --for -1m --why w", "knob unset", "knob list a", "explain prompt --receipt r",

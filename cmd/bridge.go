@@ -51,7 +51,7 @@ func bridgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bridge --replica NAME --zmq ENDPOINT {--redis ADDR | --nats URL | --grpc ADDR}",
 		Short: "Beside an engine: reads its ZMQ cache events and writes them to what gateways read",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return bridge(cmd.Context(), f) },
 	}
 	flags := c.Flags()

@@ -59,8 +59,22 @@ func exactlyOne(what string) cobra.PositionalArgs {
 		if len(args) != 1 {
 			return usageError{fmt.Errorf("exactly one %s is needed, %d given", what, len(args))}
 		}
+		if args[0] == "" {
+			return usageError{fmt.Errorf("the %s is empty", what)}
+		}
 		return nil
 	}
+}
+
+// someOf wants at least one of what, and at most so many.
+func someOf(what string, args []string, most int) error {
+	switch {
+	case len(args) == 0:
+		return usageError{fmt.Errorf("a %s is needed", what)}
+	case len(args) > most:
+		return usageError{fmt.Errorf("one %s is needed, %d given", what, len(args))}
+	}
+	return nil
 }
 
 func countReplicas(cfg *config.Config) (n int) {

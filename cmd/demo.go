@@ -38,7 +38,7 @@ func demoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "The reference ensemble in one process: gateway, sixteen emulated engines, an event fabric",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), f, cmd.OutOrStdout()) },
 	}
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8080", "data listener; port 0 picks a free one")

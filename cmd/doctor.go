@@ -43,7 +43,7 @@ func doctorCommand() *cobra.Command {
 
 --config asks the engines that a file lists; otherwise the gateway at --admin is asked, with the token in
 OCTET_ADMIN_TOKEN. Engines get two requests for one token each. docs/doctor.md explains each check.`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.config != "" && cmd.Flags().Changed("admin") {
 				return usageError{errors.New("either --config or --admin, not both")}

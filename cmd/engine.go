@@ -60,7 +60,7 @@ func engineCommand() *cobra.Command {
 		Use:   "engine",
 		Short: "One emulated engine: OpenAI API over a real scheduler and paged KV pool, with a timing model",
 		Long:  engineHelp,
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runEngine(cmd.Context(), f) },
 	}
 	f.defineEngine(c.Flags())

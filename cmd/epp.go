@@ -26,7 +26,7 @@ func eppCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "epp --config FILE",
 		Short: "The gateway as an endpoint picker: an Envoy-based gateway asks it where requests go",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if (f.tls.Cert == "") != (f.tls.Key == "") {
 				return usageError{fmt.Errorf("--cert and --key go together")}

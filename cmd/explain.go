@@ -28,11 +28,18 @@ func explainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain [PROMPT]",
 		Short: "A decision without running it, or with --receipt a past one, as a table",
-		Args:  cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError{fmt.Errorf("PROMPT is one argument, in quotes: %d given", len(args))}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.receipt != "" && len(args) > 0:
 				return usageError{errors.New("a PROMPT is decided, a --receipt was: name one of them")}
+			case f.receipt == "" && cmd.Flags().Changed("receipt"):
+				return usageError{errors.New("the --receipt is empty")}
 			case f.receipt != "":
 				return f.past(cmd)
 			}

@@ -79,6 +79,9 @@ func knobSetCommand() *cobra.Command {
 			if len(args) != 2 {
 				return usageError{fmt.Errorf("NAME and VALUE are needed, %d given", len(args))}
 			}
+			if args[0] == "" {
+				return usageError{errors.New("the NAME is empty")}
+			}
 			return nil
 		},
 		RunE: s.run,

@@ -64,9 +64,9 @@ func replayCommand() *cobra.Command {
 			"come sooner, and none has more tokens a second, more requests within the goal or more capacity.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.matrix.on {
-				return cobra.MinimumNArgs(1)(cmd, args)
+				return someOf("TRACE", args, len(args))
 			}
-			return cobra.ExactArgs(1)(cmd, args)
+			return someOf("TRACE", args, 1)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.matrix.on {

@@ -162,7 +162,7 @@ func TestReplayNamesWhatIsWrong(t *testing.T) {
 		args []string
 		exit int
 	}{
-		"no trace":        {nil, exitFailed},
+		"no trace":        {nil, exitConfig},
 		"unknown profile": {[]string{good, "--profiles", "fastest"}, exitConfig},
 		"no replicas":     {[]string{good, "--replicas", "0"}, exitConfig},
 		"no rate":         {[]string{good, "--rate", "-1"}, exitConfig},

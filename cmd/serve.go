@@ -22,7 +22,7 @@ func serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --config FILE",
 		Short: "The gateway",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := load(from)
 			if err != nil {

@@ -41,7 +41,7 @@ func trainCommand() *cobra.Command {
 			"before and after are of it.\nThe artefact goes to --out; what a gateway uses is not touched, and no " +
 			"text " +
 			"is printed.",
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	c.Flags().StringVar(&f.data, "data", "", "labelled texts to train on")
@@ -58,11 +58,13 @@ func trainCommand() *cobra.Command {
 		"more to train on: builtin (other languages and matters for reject, questions of C++ and courtesy), none, "+
 			"or a file as --data")
 	f.lessonFlags.add(c)
-	_ = c.MarkFlagRequired("out") // the flag is there
 	return c
 }
 
 func (f *trainFlags) run(cmd *cobra.Command) error {
+	if f.out == "" {
+		return usageError{errors.New("--out FILE is required")}
+	}
 	if len(f.from) > 0 {
 		return f.learn(cmd)
 	}

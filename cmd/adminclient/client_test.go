@@ -20,6 +20,7 @@ func TestAClientTellsWhyItCameToNothing(t *testing.T) {
 	const down = "no admin listener answers"
 	unauthorized, unknown := says(401, `{"error":{"message":"x","code":"invalid_api_key"}}`),
 		says(404, `{"error":{"message":"there is no x","code":"model_not_found"}}`)
+	nothing := says(404, `{"error":{"message":"there is nothing at /admin/state","code":"route_not_found"}}`)
 	const refusal = `{"error":{"message":"bad\u001b[2J\nvalue","type":"invalid_request_error","code":"invalid_value"}}`
 	for name, c := range map[string]struct {
 		answer  http.HandlerFunc
@@ -32,6 +33,7 @@ func TestAClientTellsWhyItCameToNothing(t *testing.T) {
 		"an unknown name": {unknown, "", adminclient.ErrUnknown, "there is no x"},
 		"a refusal":       {says(400, refusal), "", adminclient.ErrRefused, "bad?[2J?value"},
 		"another server":  {says(404, "<html>"), "", adminclient.ErrAnswer, "status 404"},
+		"a data listener": {nothing, "", adminclient.ErrAnswer, "not as a gateway's admin listener"},
 		"no JSON":         {says(200, "<html>"), "", adminclient.ErrAnswer, "not as a gateway"},
 		"a redirect": {http.RedirectHandler("/elsewhere", http.StatusFound).ServeHTTP, "", adminclient.ErrAnswer,
 			"status 302"},

@@ -48,7 +48,8 @@ func (c *Client) refusal(status int, answer []byte) *Failure {
 			Code    apierr.Code `json:"code"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal(answer, &said); err != nil || said.Error.Code == "" {
+	err := json.Unmarshal(answer, &said)
+	if err != nil || said.Error.Code == "" || nothingAt(said.Error.Code, said.Error.Message) {
 		return &Failure{Kind: ErrAnswer, Status: status, Cause: err,
 			Message: fmt.Sprintf("%s answers with status %d, but not as a gateway's admin listener does", c.URL(),
 				status)}
@@ -63,6 +64,13 @@ func (c *Client) refusal(status int, answer []byte) *Failure {
 		f.Kind = ErrUnknown
 	}
 	return f
+}
+
+// nothingAt reports whether an answer is that of a listener without such a path, as a gateway's data listener gives it.
+// Where the path ends with a slash, it is the name behind it that is empty.
+func nothingAt(code apierr.Code, message string) bool {
+	return code == apierr.RouteNotFound && strings.HasPrefix(message, apierr.NothingAt) &&
+		!strings.HasSuffix(message, "/")
 }
 
 // Plain returns s on one line and without what a terminal would obey: each control or format character is a "?".

@@ -25,7 +25,7 @@ func NewEngine(refuse Refuse) *gin.Engine {
 	e.RedirectFixedPath = false
 	e.HandleMethodNotAllowed = true
 	e.NoRoute(func(c *gin.Context) {
-		refuse(c, apierr.New(apierr.RouteNotFound, "", "there is nothing at "+asked(c)))
+		refuse(c, apierr.New(apierr.RouteNotFound, "", apierr.NothingAt+asked(c)))
 	})
 	e.NoMethod(func(c *gin.Context) {
 		refuse(c, apierr.New(apierr.MethodNotAllowed, "", c.Request.Method+" is not possible at "+asked(c)))

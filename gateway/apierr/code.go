@@ -143,3 +143,6 @@ func typeOf(status int) string {
 	}
 	return "invalid_request_error"
 }
+
+// NothingAt begins the message of RouteNotFound where a listener has nothing at a path, which follows.
+const NothingAt = "there is nothing at "
