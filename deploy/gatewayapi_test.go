@@ -74,6 +74,17 @@ func TestThePickersManifestsAreOfTheirAPIs(t *testing.T) {
 		t.Errorf("the pool asks %+v, the service is %s:%d, the port %d", ref, service.Name,
 			service.Spec.Ports[0].Port, port)
 	}
+	var cfg struct {
+		Specialists []struct{ Tokenizer string }
+	}
+	if err := yaml.Unmarshal([]byte(settings.Data["octet.yaml"]), &cfg); err != nil || len(cfg.Specialists) == 0 {
+		t.Errorf("the picker's configuration: %v", err)
+	}
+	for _, sp := range cfg.Specialists {
+		if sp.Tokenizer == "builtin" { // the emulated engines'
+			t.Error("prompts for real engines are counted in the emulated engines' tokens")
+		}
+	}
 	if settings.Data["octet.yaml"] == "" || objects(t, "httproute.yaml")["HTTPRoute"] == nil {
 		t.Error("no configuration, or no route")
 	}
