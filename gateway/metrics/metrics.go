@@ -55,6 +55,9 @@ func New(version, commit, buildRef string) *Series {
 		intents: histograms("octet_intent_duration_seconds", "Arrival to the end of the answer, by declared intent.",
 			latency[:], "intent"),
 	}
+	for _, by := range [...]string{"free", "death", "budget", "refused"} { // told before they are counted, for rates
+		m.retries.WithLabelValues(by)
+	}
 	m.shadows = counters("octet_shadows_total", "Shadow requests that were wanted, by what became of them.",
 		"specialist", "outcome")
 	m.compared = counters("octet_shadow_comparisons_total", "Answers compared with a shadow's, by what came of it.",
