@@ -69,8 +69,9 @@ func (r *Rates) Away() bool { return r.again.Load() != 0 }
 // Take takes n from a bucket that fills at a rate a second up to burst. A wait above zero means that nothing was taken,
 // and when it could be.
 func (r *Rates) Take(bucket string, perSecond float64, burst, n int) (wait time.Duration, err error) {
+	l := limit(perSecond, burst)
 	err = r.ask(func(ctx context.Context) error {
-		said, err := r.limiter.AllowN(ctx, r.cfg.Prefix+bucket, limit(perSecond, burst), n)
+		said, err := r.limiter.AllowN(ctx, r.key(bucket, l), l, n)
 		if err == nil && said.Allowed < n {
 			wait = max(said.RetryAfter, time.Millisecond)
 		}
@@ -98,8 +99,14 @@ func (r *Rates) Spend(bucket string, perSecond float64, burst, n int) error {
 	l := limit(perSecond, burst)
 	seconds := float64(n) * l.Period.Seconds() / float64(l.Rate)
 	return r.ask(func(ctx context.Context) error {
-		return spend.Run(ctx, r.client, []string{"rate:" + r.cfg.Prefix + bucket}, seconds).Err()
+		return spend.Run(ctx, r.client, []string{"rate:" + r.key(bucket, l)}, seconds).Err()
 	})
+}
+
+// key names a bucket of a rate. What is kept of it is the time at which it is full again, which says how much it holds
+// at its own rate alone: under another one an exhausted bucket would have to wait for as long as before.
+func (r *Rates) key(bucket string, l redis_rate.Limit) string {
+	return fmt.Sprintf("%s%s:%d/%d", r.cfg.Prefix, bucket, l.Rate, l.Burst)
 }
 
 // limit writes a rate as whole numbers: so many in a thousand seconds.

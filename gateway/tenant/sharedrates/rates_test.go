@@ -75,6 +75,29 @@ func TestABucketMayOwe(t *testing.T) {
 	step(-1000, burst, 0, 0)
 }
 
+// A rate that is changed begins anew, as where each gateway counts for itself: a tenant whose bucket was empty does not
+// wait for the time that the old rate would have taken to fill it. The old rate's requests are settled with it.
+func TestARateThatIsChangedBeginsAnew(t *testing.T) {
+	r := New(Config{Addr: redistest.Start(t).Addr, Timeout: 5 * time.Second})
+	defer r.Close()
+	const slow, fast, burst = 1.0, 100.0, 600
+	if wait, err := r.Take("acme:tokens", slow, burst, burst); err != nil || wait != 0 {
+		t.Fatalf("%v %v", wait, err)
+	}
+	if wait, err := r.Take("acme:tokens", slow, burst, burst); err != nil || wait < time.Minute {
+		t.Fatalf("an empty bucket: %v %v", wait, err)
+	}
+	if wait, err := r.Take("acme:tokens", fast, 10*burst, burst); err != nil || wait != 0 {
+		t.Errorf("under a higher rate: %v %v", wait, err)
+	}
+	if err := r.Spend("acme:tokens", slow, burst, 1000*burst); err != nil {
+		t.Fatal(err)
+	}
+	if wait, err := r.Take("acme:tokens", fast, 10*burst, burst); err != nil || wait != 0 {
+		t.Errorf("what the old rate owes is owed to the new one: %v %v", wait, err)
+	}
+}
+
 func TestARedisThatIsAwayIsSeldomAskedAndComesBack(t *testing.T) {
 	server := redistest.Start(t)
 	var told []bool
