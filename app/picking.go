@@ -22,7 +22,7 @@ type PickerOptions struct {
 // ServePicking is Serve with a third listener, for a proxy that asks where requests go.
 func (a *App) ServePicking(ctx context.Context, data, admin net.Listener, o PickerOptions) error {
 	limits := func() *config.Limits { return &a.Config().Limits }
-	cfg := picker.Config{Line: a.server.Carried(), Via: a.server.Via(),
+	cfg := picker.Config{Line: a.server.Carried(), Via: a.server.Via(), Ready: a.server.Proved,
 		WriteTimeout: func() time.Duration { return limits().WriteTimeout },
 		MostKept:     func() int64 { return int64(limits().QueueBytes) }}
 	if o.FailOpen {

@@ -32,6 +32,9 @@ func (s *Server) Carried() func(http.ResponseWriter, *http.Request, dispatch.Cou
 	}
 }
 
+// Proved returns true once requests could be served, as /readyz says it.
+func (s *Server) Proved() bool { return s.readiness().Once() }
+
 // Via returns what this gateway calls itself to engines.
 func (s *Server) Via() string { return s.via }
 

@@ -34,6 +34,14 @@ func (h Ready) Handle(c *gin.Context) {
 	c.String(http.StatusOK, "ready\n")
 }
 
+// Once returns true if requests can be served, or could be before.
+func (h Ready) Once() bool {
+	if !h.Proved.Load() && unready(h.Current(), h.Now(), false) == nil {
+		h.Proved.Store(true)
+	}
+	return h.Proved.Load()
+}
+
 // Alive answers /livez.
 func Alive(c *gin.Context) { c.String(http.StatusOK, "ok\n") }
 

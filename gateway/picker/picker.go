@@ -38,7 +38,10 @@ type Config struct {
 	// MostKept returns how many bytes of bodies, of all requests, are kept for Endpoint: a request beyond it is not
 	// sent there. Nil and zero mean no limit.
 	MostKept func() int64
-	Options  []grpc.ServerOption
+	// Ready reports whether requests can be served, or could be before; nil: they can. Until then the service of health
+	// says that this one does not serve.
+	Ready   func() bool
+	Options []grpc.ServerOption
 }
 
 // What a proxy that does not speak may cost.
@@ -48,6 +51,8 @@ const (
 	idleAfter = 30 * time.Second
 	goneAfter = 10 * time.Second
 	mostBytes = 4 << 20 // in one message
+
+	readyEvery = 100 * time.Millisecond // Ready is asked, until it says so
 )
 
 // Picker is the server of the protocol.
@@ -71,8 +76,10 @@ func (p *Picker) Serve(ctx context.Context, l net.Listener, done <-chan struct{}
 	server, well := grpc.NewServer(options...), health.NewServer()
 	extproc.RegisterExternalProcessorServer(server, p)
 	healthpb.RegisterHealthServer(server, well)
-	well.SetServingStatus(extproc.ExternalProcessor_ServiceDesc.ServiceName, healthpb.HealthCheckResponse_SERVING)
 	var serving sync.WaitGroup
+	looking, seen := context.WithCancel(ctx)
+	defer seen()
+	p.announce(looking, &serving, well)
 	failed := make(chan error, 1)
 	serving.Go(func() { failed <- server.Serve(l) })
 	var err error
@@ -83,12 +90,38 @@ func (p *Picker) Serve(ctx context.Context, l net.Listener, done <-chan struct{}
 		<-done
 	}
 	server.Stop()
+	seen()
 	serving.Wait()
 	p.running.Wait()
 	if err != nil {
 		return fmt.Errorf("picker: %w", err)
 	}
 	return nil
+}
+
+// announce says that the picker serves, as soon as it does: else a proxy's orchestrator ends the one before while this
+// one knows no replica yet. What it comes to later, with its replicas gone, the proxy is told as each request's answer.
+func (p *Picker) announce(ctx context.Context, running *sync.WaitGroup, well *health.Server) {
+	say := func(as healthpb.HealthCheckResponse_ServingStatus) {
+		well.SetServingStatus(extproc.ExternalProcessor_ServiceDesc.ServiceName, as)
+	}
+	if p.cfg.Ready == nil || p.cfg.Ready() {
+		say(healthpb.HealthCheckResponse_SERVING)
+		return
+	}
+	say(healthpb.HealthCheckResponse_NOT_SERVING)
+	running.Go(func() {
+		again := time.NewTicker(readyEvery)
+		defer again.Stop()
+		for !p.cfg.Ready() {
+			select {
+			case <-again.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+		say(healthpb.HealthCheckResponse_SERVING) // nothing, once it has been shut down
+	})
 }
 
 // Process implements the protocol: one call is one request and its answer.
