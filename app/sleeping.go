@@ -85,7 +85,7 @@ func (w waker) sleeper(specialist string, served *ensemble.Replica, r *replica) 
 		Idle: func() (bool, uint64) {
 			s, told, others := served.Gate.Stats(), served.Fleet.Reported(), served.Fleet.Others()
 			nothing := s.Waiting+s.Running+told.Running+told.Waiting+others.Running+others.Waiting == 0
-			return nothing && !a.keepers.busy(r), s.Admitted + served.Fleet.OthersChanged()
+			return nothing && !w.app.keepers.busy(r), s.Admitted + served.Fleet.OthersChanged()
 		},
 	}
 }

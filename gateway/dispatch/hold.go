@@ -44,7 +44,7 @@ func (d *Dispatch) MayBeHeld(err error) bool { return !d.Choice.OfferBack && hol
 // Why returns why a request is not answered that err has kept from its replicas, and none from being routed again: none,
 // where it is to be held, as the replica that was to load its adapter serves no more and no other does; else err.
 func (d *Dispatch) Why(err, none error) error {
-	if fault.LacksAdapter(err) && d.holds(none) {
+	if fault.LacksAdapter(err) && (holder{d}).holds(none) {
 		return none
 	}
 	return err
