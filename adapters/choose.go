@@ -37,7 +37,7 @@ func (p *Placement) Serving(served string, allowed func(uint16) bool, now time.T
 	if len(coming) > 0 || e.Path == "" || e.retired {
 		return coming, true
 	}
-	if h := p.choose(e, now, func(h *host) bool { return allowed(h.id) }); h != nil {
+	if h := (decision{p, now}).choose(e, func(h *host) bool { return allowed(h.id) }); h != nil {
 		return []uint16{h.id}, true
 	}
 	return going, true
@@ -67,16 +67,16 @@ func (p *Placement) RetryAfter(served string, now time.Time) (after time.Duratio
 
 // choose returns the host where e would be loaded: one with free slots, by rendezvous hashing weighted by how many;
 // else the one whose idle adapter is missed least; else the one with the fewest claims. nil if none can hold e.
-func (p *Placement) choose(e *edition, now time.Time, may func(*host) bool) (best *host) {
+func (d decision) choose(e *edition, may func(*host) bool) (best *host) {
 	var highest seat
-	for _, h := range p.hosts {
+	for _, h := range d.hosts {
 		if !h.able || !h.up || !may(h) {
 			continue
 		}
-		if c := h.at(e); c != nil && (c.state != absent || c.purpose != none || now.Before(c.retry)) {
+		if c := h.at(e); c != nil && (c.state != absent || c.purpose != none || d.now.Before(c.retry)) {
 			continue
 		}
-		s, can := p.seat(h, e, now)
+		s, can := d.seat(h, e)
 		if c := h.at(e); c != nil && c.failures > 0 {
 			s.kind = -1
 		}
@@ -107,8 +107,8 @@ func (s seat) below(o seat) bool {
 
 // seat returns what h offers to e. False if nothing of h could ever go, or is to go for one that engines refused
 // lately.
-func (p *Placement) seat(h *host, e *edition, now time.Time) (seat, bool) {
-	if free := p.room(h); free > 0 {
+func (d decision) seat(h *host, e *edition) (seat, bool) {
+	if free := d.room(h); free > 0 {
 		return seat{kind: 2, draw: draw(e.served, h.id, free)}, true
 	}
 	var idle []worth
@@ -117,12 +117,12 @@ func (p *Placement) seat(h *host, e *edition, now time.Time) (seat, bool) {
 		claims += c.users + len(c.waiting)
 		could = could || c.e.Path != "" && (c.state != absent || c.coming(h))
 		if c.evictable() && c.idle() {
-			idle = append(idle, p.worth(c, now))
+			idle = append(idle, d.worth(c))
 		}
 	}
-	coming := max(0, -p.room(h)) // that idle ones go for already
-	refused := now.Before(e.refused)
-	if len(idle) <= coming || h.swaps+now.Sub(h.filled).Minutes()*float64(p.rules.Swaps) < float64(coming+1) {
+	coming := max(0, -d.room(h)) // that idle ones go for already
+	refused := d.now.Before(e.refused)
+	if len(idle) <= coming || h.swaps+d.now.Sub(h.filled).Minutes()*float64(d.rules.Swaps) < float64(coming+1) {
 		return seat{draw: draw(e.served, h.id, 1) / float64(claims)}, could && !refused
 	}
 	slices.SortFunc(idle, func(a, b worth) int {

@@ -6,13 +6,13 @@ import (
 )
 
 // weigh changes on how many hosts e is to be, by the requests that use it or wait for it.
-func (p *Placement) weigh(e *edition, now time.Time) {
+func (d decision) weigh(e *edition) {
 	if e.retired || e.loaded == 0 {
 		e.pressing, e.calm = time.Time{}, time.Time{}
 		return
 	}
 	room, least := 0.0, 0.0
-	for _, h := range p.hosts {
+	for _, h := range d.hosts {
 		if c := h.at(e); c != nil && c.state == loaded && h.up {
 			most := float64(max(1, h.MaxRunning))
 			room += most
@@ -22,15 +22,15 @@ func (p *Placement) weigh(e *edition, now time.Time) {
 		}
 	}
 	used := float64(e.claims)
-	e.pressing = since(e.pressing, used > p.rules.Grow*room && e.loaded < len(p.hosts), now)
-	e.calm = since(e.calm, used <= p.rules.Shrink*(room-least), now)
+	e.pressing = since(e.pressing, used > d.rules.Grow*room && e.loaded < len(d.hosts), d.now)
+	e.calm = since(e.calm, used <= d.rules.Shrink*(room-least), d.now)
 	switch {
-	case !e.pressing.IsZero() && now.Sub(e.pressing) >= p.rules.Hold:
+	case !e.pressing.IsZero() && d.now.Sub(e.pressing) >= d.rules.Hold:
 		e.extra = max(e.extra, e.loaded+1-e.kept())
-		e.pressing = now
-	case e.extra > 0 && !e.calm.IsZero() && now.Sub(e.calm) >= p.rules.Calm:
+		e.pressing = d.now
+	case e.extra > 0 && !e.calm.IsZero() && d.now.Sub(e.calm) >= d.rules.Calm:
 		e.extra--
-		e.calm = now
+		e.calm = d.now
 	}
 }
 
@@ -61,19 +61,19 @@ func (p *Placement) base(e *edition) int {
 
 // keep has e be loaded on as many hosts as it is to be on: on free slots, or in place of others where another edition
 // of it is to be replaced or its load asks for it.
-func (p *Placement) keep(e *edition, now time.Time) {
+func (d decision) keep(e *edition) {
 	if e.retired || e.Path == "" {
 		return
 	}
-	target := min(max(p.base(e), e.floor()), len(p.hosts))
-	for have := p.held(e); have < target; have++ {
-		why := p.purpose(e, have)
-		h := p.choose(e, now, func(h *host) bool { return h.seen && !h.rests && p.offers(h, e, why, now) })
+	target := min(max(d.base(e), e.floor()), len(d.hosts))
+	for have := d.held(e); have < target; have++ {
+		why := d.purpose(e, have)
+		h := d.choose(e, func(h *host) bool { return h.seen && !h.rests && d.offers(h, e, why) })
 		if h == nil {
 			return
 		}
 		c := h.place(e)
-		c.purpose, c.since = why, now
+		c.purpose, c.since = why, d.now
 	}
 }
 
@@ -91,12 +91,12 @@ func (p *Placement) purpose(e *edition, have int) purpose {
 }
 
 // offers reports whether h has room for e, or an adapter that may go for it.
-func (p *Placement) offers(h *host, e *edition, why purpose, now time.Time) bool {
-	if p.room(h) > 0 || why == toReplace {
+func (d decision) offers(h *host, e *edition, why purpose) bool {
+	if d.room(h) > 0 || why == toReplace {
 		return true
 	}
-	v := p.least(h, nil, now, func(c *placed) bool { return c.evictable() && c.idle() && c.e != e })
-	return v != nil && p.room(h) == 0 && p.yields(p.worth(v, now), e, why, now)
+	v := d.least(h, nil, func(c *placed) bool { return c.evictable() && c.idle() && c.e != e })
+	return v != nil && d.room(h) == 0 && d.yields(d.worth(v), e, why)
 }
 
 // held counts the hosts that have e, or are about to.
@@ -127,16 +127,16 @@ func (p *Placement) room(h *host) int {
 }
 
 // surplus returns what h need not hold any more, and why; nil if there is nothing.
-func (p *Placement) surplus(h *host, now time.Time) (*placed, Cause) {
+func (d decision) surplus(h *host) (*placed, Cause) {
 	for _, c := range h.copies {
 		if !c.evictable() || !c.idle() {
 			continue
 		}
-		switch quiet := now.Sub(c.since); {
-		case c.e.found && quiet < p.rules.Calm: // another gateway may send requests to it
-		case c.e.retired && quiet >= p.rules.Linger && now.Sub(c.e.since) >= p.rules.Linger:
+		switch quiet := d.now.Sub(c.since); {
+		case c.e.found && quiet < d.rules.Calm: // another gateway may send requests to it
+		case c.e.retired && quiet >= d.rules.Linger && d.now.Sub(c.e.since) >= d.rules.Linger:
 			return c, Replaced
-		case c.state == loaded && !c.e.retired && quiet >= p.rules.Calm && c.e.loaded > max(p.base(c.e), c.e.floor()):
+		case c.state == loaded && !c.e.retired && quiet >= d.rules.Calm && c.e.loaded > max(d.base(c.e), c.e.floor()):
 			return c, Unneeded
 		}
 	}

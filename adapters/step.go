@@ -9,13 +9,14 @@ import (
 // Step returns what engines are to be asked for now. Each Action's end is told by Loaded or Unloaded.
 func (p *Placement) Step(now time.Time) []Action {
 	p.move(now)
+	d := decision{p, now}
 	for _, e := range p.editions {
-		p.weigh(e, now)
-		p.keep(e, now)
+		d.weigh(e)
+		d.keep(e)
 	}
 	var actions []Action
 	for _, h := range p.hosts {
-		actions = p.step(h, now, actions)
+		actions = d.step(h, actions)
 	}
 	p.forgetRetired()
 	return actions
@@ -24,37 +25,43 @@ func (p *Placement) Step(now time.Time) []Action {
 // StepHost is Step for what requests ask of one host.
 func (p *Placement) StepHost(id uint16, now time.Time) []Action {
 	if h := p.host(id); h != nil {
-		return p.step(h, now, nil)
+		return decision{p, now}.step(h, nil)
 	}
 	return nil
 }
 
+// decision is what a Placement decides at a time.
+type decision struct {
+	*Placement
+	now time.Time
+}
+
 // step decides what h is to do next, if it does nothing yet: go down to its slots, load what requests wait for, load
 // what is to be kept, and unload what is not needed, in this order.
-func (p *Placement) step(h *host, now time.Time, actions []Action) []Action {
+func (d decision) step(h *host, actions []Action) []Action {
 	if h.busy != nil || !h.up || h.rests || !h.able || h.unseen() {
 		return actions
 	}
-	h.refill(&p.rules, now)
-	h.rested(now)
-	spare := h.spare(&p.rules)
+	h.refill(&d.rules, d.now)
+	h.rested(d.now)
+	spare := h.spare(&d.rules)
 	if spare < 0 {
-		if v := p.victim(h, nil, now); v != nil {
-			return append(actions, p.unload(v, Overfull, now))
+		if v := d.victim(h, nil); v != nil {
+			return append(actions, d.unload(v, Overfull))
 		}
 	}
-	if want := p.firstWant(h, now); want != nil {
+	if want := d.firstWant(h); want != nil {
 		if spare > 0 {
-			return append(actions, p.load(want, now))
+			return append(actions, d.load(want))
 		}
-		if v := p.makeRoom(h, want, now); v != nil {
-			return append(actions, p.unload(v, ForRoom, now))
+		if v := d.makeRoom(h, want); v != nil {
+			return append(actions, d.unload(v, ForRoom))
 		}
 		return actions
 	}
-	h.stay(now)
-	if v, why := p.surplus(h, now); v != nil {
-		return append(actions, p.unload(v, why, now))
+	h.stay(d.now)
+	if v, why := d.surplus(h); v != nil {
+		return append(actions, d.unload(v, why))
 	}
 	return actions
 }
@@ -71,10 +78,10 @@ func (h *host) stay(now time.Time) {
 
 // firstWant returns what h is to load first: for the most urgent claim, then for the one that waits longest, then what
 // the Placement wants by itself.
-func (p *Placement) firstWant(h *host, now time.Time) *placed {
+func (d decision) firstWant(h *host) *placed {
 	var first *placed
 	for _, c := range h.copies {
-		if (len(c.waiting) > 0 || c.purpose != none) && c.loadable(now) && (first == nil || c.before(first)) {
+		if (len(c.waiting) > 0 || c.purpose != none) && c.loadable(d.now) && (first == nil || c.before(first)) {
 			first = c
 		}
 	}
@@ -96,8 +103,8 @@ func (c *placed) before(o *placed) bool {
 
 // makeRoom returns what h is to unload for want; nil if nothing can go now. After Patience one that is in use takes no
 // more claims, so that it can go.
-func (p *Placement) makeRoom(h *host, want *placed, now time.Time) *placed {
-	v := p.victim(h, want, now)
+func (d decision) makeRoom(h *host, want *placed) *placed {
+	v := d.victim(h, want)
 	if v != nil && (v.e.retired || h.swaps >= 1) {
 		if !v.e.retired {
 			h.swaps--
@@ -116,28 +123,28 @@ func (p *Placement) makeRoom(h *host, want *placed, now time.Time) *placed {
 	if len(want.waiting) > 0 {
 		since = want.waiting[0].since
 	}
-	if now.Sub(since) < p.rules.Patience ||
+	if d.now.Sub(since) < d.rules.Patience ||
 		slices.ContainsFunc(h.copies, func(c *placed) bool { return c.state == leaving }) {
 		return nil
 	}
-	if v := p.least(h, want, now, (*placed).evictable); v != nil {
-		v.become(leaving, now)
+	if v := d.least(h, want, (*placed).evictable); v != nil {
+		v.become(leaving, d.now)
 	}
 	return nil
 }
 
 // victim returns the idle adapter of h that is least in use; nil if none may go. want is what it would go for; nil if
 // it is nothing in particular.
-func (p *Placement) victim(h *host, want *placed, now time.Time) *placed {
-	v := p.least(h, want, now, func(c *placed) bool { return c.evictable() && c.idle() })
-	if v != nil && want != nil && len(want.waiting) == 0 && !p.yields(p.worth(v, now), want.e, want.purpose, now) {
+func (d decision) victim(h *host, want *placed) *placed {
+	v := d.least(h, want, func(c *placed) bool { return c.evictable() && c.idle() })
+	if v != nil && want != nil && len(want.waiting) == 0 && !d.yields(d.worth(v), want.e, want.purpose) {
 		return nil
 	}
 	return v
 }
 
 // yields reports whether an adapter of that worth may go for one that the Placement wants.
-func (p *Placement) yields(v worth, e *edition, why purpose, now time.Time) bool {
+func (d decision) yields(v worth, e *edition, why purpose) bool {
 	switch why {
 	case none, toFill, toRestore:
 		return false
@@ -146,20 +153,20 @@ func (p *Placement) yields(v worth, e *edition, why purpose, now time.Time) bool
 	case toKeep:
 		return v.class < needed
 	case toGrow:
-		return v.class < needed || v.use < e.use.on(now, p.rules.Memory)/float64(e.loaded+1)/2
+		return v.class < needed || v.use < e.use.on(d.now, d.rules.Memory)/float64(e.loaded+1)/2
 	}
 	return false
 }
 
 // least returns the adapter of h that may go and is least in use: editions that are replaced first, then those that are
 // loaded on more hosts than declared, each by its requests for each of its hosts, and the longest unused among equals.
-func (p *Placement) least(h *host, want *placed, now time.Time, may func(*placed) bool) (v *placed) {
+func (d decision) least(h *host, want *placed, may func(*placed) bool) (v *placed) {
 	var lowest worth
 	for _, c := range h.copies {
 		if !may(c) || want != nil && c.e == want.e {
 			continue
 		}
-		if w := p.worth(c, now); v == nil || w.below(lowest) {
+		if w := d.worth(c); v == nil || w.below(lowest) {
 			v, lowest = c, w
 		}
 	}
@@ -191,8 +198,8 @@ func (p *Placement) class(c *placed) class {
 	return needed
 }
 
-func (p *Placement) worth(c *placed, now time.Time) worth {
-	return worth{p.class(c), c.e.use.on(now, p.rules.Memory) / float64(max(1, c.e.loaded)), c.e.use.at}
+func (d decision) worth(c *placed) worth {
+	return worth{d.class(c), c.e.use.on(d.now, d.rules.Memory) / float64(max(1, c.e.loaded)), c.e.use.at}
 }
 
 func (w worth) below(o worth) bool {
@@ -200,19 +207,19 @@ func (w worth) below(o worth) bool {
 }
 
 // load begins a load.
-func (p *Placement) load(c *placed, now time.Time) Action {
-	c.become(loading, now)
+func (d decision) load(c *placed) Action {
+	c.become(loading, d.now)
 	c.h.busy = c
 	c.h.ops++
 	return Action{c.h.id, true, c.e.served, c.e.Path}
 }
 
 // unload begins an unload.
-func (p *Placement) unload(c *placed, why Cause, now time.Time) Action {
-	c.become(unloading, now)
+func (d decision) unload(c *placed, why Cause) Action {
+	c.become(unloading, d.now)
 	c.h.busy = c
 	c.h.ops++
-	p.unloads[why]++
+	d.unloads[why]++
 	if why == ForRoom {
 		c.h.ousted = c
 	}
