@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Rest notes whether the engine of a host has put its model aside. What it has loaded it has again afterwards. What waits
-// there goes elsewhere.
+// Rest notes whether the engine of a host has put its model aside. What it has loaded it has again afterwards. What
+// waits there goes elsewhere.
 func (p *Placement) Rest(id uint16, rests bool) {
 	h := p.host(id)
 	if h == nil || h.rests == rests {

@@ -17,8 +17,8 @@ type doubt struct {
 
 // tellDoubts logs, once each, that a replica is scored approximately since batches of its life are missing, and that it
 // is exact again. What is over within a look is not told.
-func (f *Fabric) tellDoubts(told doubts, now time.Time) {
-	present := *f.present.Load()
+func (w *sourceWatch) tellDoubts(now time.Time) {
+	told, present := w.doubts, *w.present.Load()
 	for name, d := range told {
 		if r, ok := present[name]; !ok || r.Host != d.host {
 			delete(told, name) // another replica has its name, if one has
@@ -26,24 +26,24 @@ func (f *Fabric) tellDoubts(told doubts, now time.Time) {
 	}
 	for name, r := range present {
 		d, was := told[name]
-		switch partly := f.beliefs.Partly(r.Host); {
+		switch partly := w.beliefs.Partly(r.Host); {
 		case partly && !was:
 			told[name] = doubt{r.Host, now}
-			f.tellDoubt(name, r.Host)
+			w.tellDoubt(name, r.Host)
 		case was && !partly:
 			delete(told, name)
-			f.log.Info("index: the replica is exact again", "replica", name, "after",
-				now.Sub(d.since).Round(watchEvery), "blocks", f.index.Host(r.Host).Blocks,
-				"known", share(f.beliefs.Known(r.Host)))
+			w.log.Info("index: the replica is exact again", "replica", name, "after",
+				now.Sub(d.since).Round(watchEvery), "blocks", w.index.Host(r.Host).Blocks,
+				"known", share(w.beliefs.Known(r.Host)))
 		}
 	}
 }
 
-func (f *Fabric) tellDoubt(name string, id index.HostID) {
-	unknown, missing := f.feed.Unknown(name)
-	f.log.Info("index: the replica is scored approximately, until its events tell enough", "replica", name,
-		"why", reasonOf(unknown, missing), "from_seq", unknown.Seq, "blocks", f.index.Host(id).Blocks,
-		"orphans", unknown.Orphans, "known", share(f.beliefs.Known(id)))
+func (w *sourceWatch) tellDoubt(name string, id index.HostID) {
+	unknown, missing := w.feed.Unknown(name)
+	w.log.Info("index: the replica is scored approximately, until its events tell enough", "replica", name,
+		"why", reasonOf(unknown, missing), "from_seq", unknown.Seq, "blocks", w.index.Host(id).Blocks,
+		"orphans", unknown.Orphans, "known", share(w.beliefs.Known(id)))
 }
 
 // reasonOf returns why not all of a replica's cache is known.

@@ -35,6 +35,7 @@ func (f *Fabric) SourceStats() map[string]events.ConsumerStats {
 
 // sourceWatch is what is remembered of sources between two looks.
 type sourceWatch struct {
+	*Fabric
 	connected map[string]time.Time // when a source was last seen connected, or first seen; by source
 	once      map[string]bool      // the source was connected before; by source
 	panics    map[string]uint64    // by source
@@ -53,19 +54,19 @@ type waits struct{ trustFor, excludeAfter time.Duration }
 func (f *Fabric) watchSources(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	w := sourceWatch{connected: map[string]time.Time{}, once: map[string]bool{}, panics: map[string]uint64{},
+	w := sourceWatch{Fabric: f, connected: map[string]time.Time{}, once: map[string]bool{}, panics: map[string]uint64{},
 		lost: map[string]time.Time{}, doubts: doubts{}}
 	for {
 		now, waits := time.Now(), f.waits.Load()
-		f.look(&w, now)
-		f.tellDoubts(w.doubts, now)
+		w.look(now)
+		w.tellDoubts(now)
 		down := func(source string) bool { return now.Sub(w.connected[source]) > waits.trustFor }
 		w.misfits = f.misfits(w.misfits)
 		f.beliefs.Silence(silent(*f.present.Load(), w.connected, down).Or(w.misfits))
 		f.feed.ReplaceSilent()
 		if excludes := waits.excludeAfter > 0; (excludes || w.excludes) && f.lives != nil {
 			w.excludes = excludes
-			f.tellLost(&w, now, waits.excludeAfter)
+			w.tellLost(now, waits.excludeAfter)
 		}
 		select {
 		case <-ctx.Done():
@@ -77,26 +78,26 @@ func (f *Fabric) watchSources(ctx context.Context) {
 
 // tellLost tells which replicas' own sockets were connected once and have been lost for so long: none, where after is
 // zero. A shared source says nothing of one replica: while it is lost, all would be.
-func (f *Fabric) tellLost(w *sourceWatch, now time.Time, after time.Duration) {
-	for name, r := range *f.present.Load() {
+func (w *sourceWatch) tellLost(now time.Time, after time.Duration) {
+	for name, r := range *w.present.Load() {
 		source, own := zmqSource(name), r.Events != nil && r.Events.ZMQ != ""
-		f.lives.Silent(name, after > 0 && own && w.once[source] && now.Sub(w.connected[source]) >= after)
+		w.lives.Silent(name, after > 0 && own && w.once[source] && now.Sub(w.connected[source]) >= after)
 	}
 }
 
 // look brings w up to date.
-func (f *Fabric) look(w *sourceWatch, now time.Time) {
-	stats := f.SourceStats()
+func (w *sourceWatch) look(now time.Time) {
+	stats := w.SourceStats()
 	for name, st := range stats {
 		if st.Panics > w.panics[name] {
-			f.log.Error("a source of cache events panicked and begins again", "source", name, "panic", st.LastPanic)
+			w.log.Error("a source of cache events panicked and begins again", "source", name, "panic", st.LastPanic)
 		}
 		w.panics[name] = st.Panics
 		if _, known := w.connected[name]; st.Connected || !known {
 			w.connected[name] = now
 		}
 		w.once[name] = w.once[name] || st.Connected || st.Messages > 0
-		f.tellSource(w, name, &st, now)
+		w.tellSource(name, &st, now)
 	}
 	for name := range w.connected {
 		if _, ok := stats[name]; !ok {
@@ -109,15 +110,16 @@ func (f *Fabric) look(w *sourceWatch, now time.Time) {
 }
 
 // tellSource logs, once each, that a source cannot be read, and why, and that it can be read again.
-func (f *Fabric) tellSource(w *sourceWatch, name string, st *events.ConsumerStats, now time.Time) {
+func (w *sourceWatch) tellSource(name string, st *events.ConsumerStats, now time.Time) {
 	since, told := w.lost[name]
 	switch seen := w.connected[name]; {
 	case st.Connected && told:
 		delete(w.lost, name)
-		f.log.Info("a source of cache events can be read again", "source", name, "after", now.Sub(since).Round(watchEvery))
+		w.log.Info("a source of cache events can be read again", "source", name, "after",
+			now.Sub(since).Round(watchEvery))
 	case !st.Connected && !told && st.LastError != "" && now.Sub(seen) >= lossAfter:
 		w.lost[name] = seen
-		f.log.Warn("a source of cache events cannot be read, which is tried again and again", "source", name,
+		w.log.Warn("a source of cache events cannot be read, which is tried again and again", "source", name,
 			"error", st.LastError)
 	}
 }

@@ -27,7 +27,7 @@ func (f *Feed) Adopt(replica string, held []Event) error {
 	if !ok || s.gone || !target.same(s.target) || !s.order.seen {
 		return fmt.Errorf("%w: %q", ErrUnknown, replica)
 	}
-	return f.refill(s, s.order.epoch, s.order.last, func() {
+	return locked{f, s}.refill(s.order.epoch, s.order.last, func() {
 		for i := range held {
 			if held[i].Kind == Registered {
 				s.held.change(&held[i], s.target, f.hasher)

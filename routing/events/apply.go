@@ -2,8 +2,8 @@ package events
 
 import "octet/routing/index"
 
-// drain applies the waiting batches that are next, and those before which nothing more can come. Under s.mu.
-func (f *Feed) drain(s *replicaState) {
+// drain applies the waiting batches that are next, and those before which nothing more can come.
+func (s locked) drain() {
 	for {
 		within := s.order.seen
 		b, gap, ok := s.order.next()
@@ -11,41 +11,41 @@ func (f *Feed) drain(s *replicaState) {
 			return
 		}
 		if gap || b.Lost {
-			f.tally.gaps.Add(1)
-			s.miss(&b, within, f.now())
+			s.tally.gaps.Add(1)
+			s.miss(&b, within, s.now())
 		}
-		f.apply(s, b)
-		f.onApplied(s, &b)
+		s.apply(b)
+		s.onApplied(&b)
 	}
 }
 
-// apply carries b out. Under s.mu.
-func (f *Feed) apply(s *replicaState, b Batch) {
+// apply carries b out.
+func (s locked) apply(b Batch) {
 	s.mark = b.Mark
 	s.refused += uint64(b.Refused)
-	f.tally.refusedEvents.Add(uint64(b.Refused))
+	s.tally.refusedEvents.Add(uint64(b.Refused))
 	s.held.begin()
 	for i := range b.Events {
-		s.held.change(&b.Events[i], s.target, f.hasher)
+		s.held.change(&b.Events[i], s.target, s.hasher)
 		if empties(b.Events[i].Kind) {
 			s.missed = missed{}
 		}
 	}
 	s.recover()
-	out := f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Seq: b.Seq, Ops: s.held.ops,
+	out := s.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Seq: b.Seq, Ops: s.held.ops,
 		Lost: b.Lost, Grain: s.held.grain})
 	s.held.letGo()
-	f.noteEnd(s, &b, out)
+	s.noteEnd(&b, out)
 	switch out {
 	case index.Applied, index.Gap:
-		f.tally.applied.Add(1)
+		s.tally.applied.Add(1)
 	case index.Dead:
-		f.tally.dead.Add(1)
+		s.tally.dead.Add(1)
 		s.held.wipe() // whatever the slot holds next, it is not this
 	default:
-		f.tally.refused.Add(1)
+		s.tally.refused.Add(1)
 	}
 	if !b.At.IsZero() {
-		f.tally.lag.Store(int64(max(f.now().Sub(b.At), 0)))
+		s.tally.lag.Store(int64(max(s.now().Sub(b.At), 0)))
 	}
 }

@@ -12,12 +12,12 @@ import (
 // publisher gets the lease, one name a source, until it tells of the replica's end or has been silent for the target's
 // Patience. Batches of other publishers change nothing. Two kinds of them are parked, within bounds: those of a later
 // epoch are applied once the holders are silent; those of another source are applied, and the source becomes a holder
-// too, once it brings the same batch as a holder. Under s.mu.
-func (f *Feed) authorize(s *replicaState, l *session, source string, b *Batch) bool {
+// too, once it brings the same batch as a holder.
+func (s locked) authorize(l *session, source string, b *Batch) bool {
 	if source == "" || s.target.Patience <= 0 {
 		return true
 	}
-	now := f.now()
+	now := s.now()
 	if b.By.At.IsZero() {
 		b.By.At = now
 	}
@@ -27,16 +27,16 @@ func (f *Feed) authorize(s *replicaState, l *session, source string, b *Batch) b
 		return true
 	}
 	if s.order.past(b) {
-		return f.replayed(s, l, source, b, v == nil)
+		return s.replayed(l, source, b, v == nil)
 	}
 	if s.lease.silent(source, b.By.At, now, s.target.Patience) {
-		f.takeOver(s, l, source, b, now)
+		s.takeOver(l, source, b, now)
 		return true
 	}
-	f.tally.foreign.Add(1)
+	s.tally.foreign.Add(1)
 	if b.Epoch > s.order.epoch || v == nil {
 		if !s.lease.park(source, parked{Batch: *b, session: l, sum: sumOf(b)}) {
-			f.tally.crowded.Add(1)
+			s.tally.crowded.Add(1)
 		}
 	}
 	return false
@@ -49,26 +49,26 @@ func (q *sequence) past(b *Batch) bool {
 
 // replayed judges a past batch of a publisher without the lease. Another source that repeats what was applied lately
 // becomes a holder; a batch with other content is refused. It returns true if b may be applied.
-func (f *Feed) replayed(s *replicaState, l *session, source string, b *Batch, another bool) bool {
+func (s locked) replayed(l *session, source string, b *Batch, another bool) bool {
 	if b.Epoch < s.order.epoch {
-		f.tally.oldEpochs.Add(1)
+		s.tally.oldEpochs.Add(1)
 		return false
 	}
 	known, same := s.lease.knows(sumOf(b))
 	if another && same && len(s.lease.bound) > 0 {
-		f.addSource(s, &challenger{publisher: publisher{source: source, name: b.By.Name}}, l, b.By)
+		s.addSource(&challenger{publisher: publisher{source: source, name: b.By.Name}}, l, b.By)
 		return true
 	}
 	if known && !same || !another {
-		f.tally.foreign.Add(1)
+		s.tally.foreign.Add(1)
 	} else {
-		f.tally.duplicates.Add(1)
+		s.tally.duplicates.Add(1)
 	}
 	return false
 }
 
 // takeOver gives the lease to a publisher while all holders are silent, and applies its parked batches.
-func (f *Feed) takeOver(s *replicaState, l *session, source string, b *Batch, now time.Time) {
+func (s locked) takeOver(l *session, source string, b *Batch, now time.Time) {
 	r := &challenger{publisher: publisher{source: source, name: b.By.Name}}
 	for _, known := range s.lease.challengers {
 		if known.source == source && known.name == b.By.Name {
@@ -76,24 +76,24 @@ func (f *Feed) takeOver(s *replicaState, l *session, source string, b *Batch, no
 		}
 	}
 	r.speaks(l, b.By, now)
-	f.applyParked(s, s.lease.bind(r, true))
+	s.applyParked(s.lease.bind(r, true))
 }
 
 // addSource makes a publisher of one more source a holder.
-func (f *Feed) addSource(s *replicaState, r *challenger, l *session, by Speaker) {
+func (s locked) addSource(r *challenger, l *session, by Speaker) {
 	for _, known := range s.lease.challengers {
 		if known.source == r.source && known.name == r.name {
 			r = known
 		}
 	}
-	r.speaks(l, by, f.now())
-	f.applyParked(s, s.lease.bind(r, false))
+	r.speaks(l, by, s.now())
+	s.applyParked(s.lease.bind(r, false))
 }
 
 // applyParked admits parked batches.
-func (f *Feed) applyParked(s *replicaState, all []parked) {
+func (s locked) applyParked(all []parked) {
 	for _, p := range all {
-		f.admit(s, p.session, p.Batch)
+		s.admit(p.session, p.Batch)
 		if p.session != nil && p.session.closed.Load() {
 			s.order.leave(p.session) // it closed while its batches were parked
 		}
@@ -102,7 +102,7 @@ func (f *Feed) applyParked(s *replicaState, all []parked) {
 
 // onApplied is called after a batch was applied: a Shutdown ends the lease, and a source that brought the same batch
 // becomes a holder.
-func (f *Feed) onApplied(s *replicaState, b *Batch) {
+func (s locked) onApplied(b *Batch) {
 	if s.target.Patience <= 0 {
 		return
 	}
@@ -111,24 +111,24 @@ func (f *Feed) onApplied(s *replicaState, b *Batch) {
 	s.lease.expire(b.Epoch)
 	if slices.ContainsFunc(b.Events, func(e Event) bool { return e.Kind == Shutdown }) {
 		s.lease.bound = s.lease.bound[:0]
-		f.replaceSilent(s, f.now())
+		s.replaceSilent(s.now())
 		return
 	}
 	if r := s.lease.witness(told); r != nil {
 		last := r.parked[len(r.parked)-1]
-		f.addSource(s, r, last.session, last.By)
+		s.addSource(r, last.session, last.By)
 	}
 }
 
-// replaceSilent lets a challenger take over if all holders have been silent for the target's Patience. Under s.mu.
-func (f *Feed) replaceSilent(s *replicaState, now time.Time) {
+// replaceSilent lets a challenger take over if all holders have been silent for the target's Patience.
+func (s locked) replaceSilent(now time.Time) {
 	r := s.lease.successor()
 	if r == nil || s.gone || !s.lease.silent("", now, now, s.target.Patience) {
 		return
 	}
 	last := r.parked[len(r.parked)-1]
 	r.speaks(last.session, last.By, now)
-	f.applyParked(s, s.lease.bind(r, true))
+	s.applyParked(s.lease.bind(r, true))
 }
 
 // ReplaceSilent lets challengers take over leases whose holders have been silent for long. It is to be called now and
@@ -137,7 +137,7 @@ func (f *Feed) ReplaceSilent() {
 	now := f.now()
 	for _, s := range f.all() {
 		s.mu.Lock()
-		f.replaceSilent(s, now)
+		locked{f, s}.replaceSilent(now)
 		s.mu.Unlock()
 	}
 }
@@ -152,7 +152,7 @@ func (f *Feed) Release(replica string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lease.gone()
-	f.replaceSilent(s, f.now())
+	locked{f, s}.replaceSilent(f.now())
 }
 
 // Publishers are the holders of a replica's lease, as source/name, and the challengers.

@@ -102,6 +102,12 @@ type replicaState struct {
 	missed  missed // batches, in this life
 }
 
+// locked is one replica's state while its lock is held.
+type locked struct {
+	*Feed
+	*replicaState
+}
+
 // NewFeed returns a Feed that writes to x. resolve says where a replica's blocks go, or that no such replica is known;
 // it is called under a lock of the feed, for every batch, and must not call the feed. A replica that moves to another
 // slot begins anew there. What waits is taken from an account of its own, as large as an index is by default; see
@@ -192,31 +198,31 @@ func (f *Feed) put(s *replicaState, l *session, source string, b Batch) bool {
 	whole := false
 	defer func() {
 		if !whole {
-			f.disown(s, b.Replica)
+			locked{f, s}.disown(b.Replica)
 		}
 	}()
-	ok := f.take(s, l, source, b)
+	ok := locked{f, s}.take(l, source, b)
 	whole = true
 	return ok
 }
 
 // take is put under s.mu.
-func (f *Feed) take(s *replicaState, l *session, source string, b Batch) bool {
+func (s locked) take(l *session, source string, b Batch) bool {
 	if s.gone {
 		return false
 	}
-	target, ok := f.resolve(b.Replica)
+	target, ok := s.resolve(b.Replica)
 	if !ok {
-		f.tally.unknown.Add(1)
+		s.tally.unknown.Add(1)
 		return true
 	}
 	if target.Source != "" && target.Source != source {
-		f.tally.foreign.Add(1)
+		s.tally.foreign.Add(1)
 		return true
 	}
 	s.move(target)
-	if f.authorize(s, l, source, &b) {
-		f.admit(s, l, b)
+	if s.authorize(l, source, &b) {
+		s.admit(l, b)
 	}
 	return true
 }
@@ -234,31 +240,31 @@ func (s *replicaState) move(to Target) {
 	s.held.wipe()
 }
 
-// admit applies b, holds it back or drops it. Under s.mu.
-func (f *Feed) admit(s *replicaState, l *session, b Batch) {
+// admit applies b, holds it back or drops it.
+func (s locked) admit(l *session, b Batch) {
 	anew := !s.order.started
 	switch s.order.place(l, b) {
 	case older:
-		f.tally.oldEpochs.Add(1)
+		s.tally.oldEpochs.Add(1)
 		return
 	case repeated:
-		f.tally.duplicates.Add(1) // and yet it tells how far its session has come
+		s.tally.duplicates.Add(1) // and yet it tells how far its session has come
 	case newest:
-		f.noteLife(s, &b)
+		s.noteLife(&b)
 		s.begin(anew, &b)
 		s.order.wait(b)
 	case ahead:
 		s.order.wait(b)
 	}
-	f.drain(s)
+	s.drain()
 	if !s.order.stay(b.Seq) {
-		f.tally.crowded.Add(1)
-		f.drain(s)
+		s.tally.crowded.Add(1)
+		s.drain()
 	}
 	if s.order.limbo() {
 		// The replica has started anew, and what it holds now is not known yet. What it held is gone.
 		s.held.begin()
-		f.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Ops: s.held.ops})
+		s.index.Apply(index.Batch{Host: s.target.Host, Epoch: b.Epoch, Ops: s.held.ops})
 		s.held.letGo()
 		s.order.emptied = true
 	}

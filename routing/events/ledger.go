@@ -91,13 +91,13 @@ func newReplica(f *Feed) *replicaState {
 }
 
 // disown ends what is known of a replica in the middle of a change that panicked: nothing of it can be relied on. The
-// next batch begins anew, and is a gap, so the replica is stale until it is made whole. Under s.mu.
-func (f *Feed) disown(s *replicaState, replica string) {
+// next batch begins anew, and is a gap, so the replica is stale until it is made whole.
+func (s locked) disown(replica string) {
 	s.gone = true
 	s.budget.empty()
-	f.feedMu.Lock()
-	defer f.feedMu.Unlock()
-	if f.replicas[replica] == s {
-		delete(f.replicas, replica)
+	s.feedMu.Lock()
+	defer s.feedMu.Unlock()
+	if s.replicas[replica] == s.replicaState {
+		delete(s.replicas, replica)
 	}
 }

@@ -25,21 +25,21 @@ type end struct {
 	epoch     uint64
 }
 
-// noteEnd tells of a Shutdown in a batch that the index has taken, or found retired already. Under s.mu.
-func (f *Feed) noteEnd(s *replicaState, b *Batch, out index.Outcome) {
-	if f.lives == nil || out == index.Duplicate || out == index.OldEpoch {
+// noteEnd tells of a Shutdown in a batch that the index has taken, or found retired already.
+func (s locked) noteEnd(b *Batch, out index.Outcome) {
+	if s.lives == nil || out == index.Duplicate || out == index.OldEpoch {
 		return
 	}
 	if slices.ContainsFunc(b.Events, func(e Event) bool { return e.Kind == Shutdown }) {
 		s.end = end{true, b.Epoch}
-		f.lives.Ended(b.Replica, b.At)
+		s.lives.Ended(b.Replica, b.At)
 	}
 }
 
-// noteLife tells of a batch from after an announced end. Under s.mu.
-func (f *Feed) noteLife(s *replicaState, b *Batch) {
+// noteLife tells of a batch from after an announced end.
+func (s locked) noteLife(b *Batch) {
 	if s.end.announced && b.Epoch > s.end.epoch {
 		s.end = end{}
-		f.lives.Began(b.Replica)
+		s.lives.Began(b.Replica)
 	}
 }

@@ -27,9 +27,9 @@ func (s *replicaState) begin(anew bool, b *Batch) {
 	s.held.wipe()
 }
 
-// miss notes that batches before b are lost, or b itself. What was known before may have been evicted since, so nothing is claimed
-// but what is registered from b on. Names stay: what a block is called depends on what it holds. within is true if
-// something of this life was applied before.
+// miss notes that batches before b are lost, or b itself. What was known before may have been evicted since, so nothing
+// is claimed but what is registered from b on. Names stay: what a block is called depends on what it holds. within is
+// true if something of this life was applied before.
 func (s *replicaState) miss(b *Batch, within bool, now time.Time) {
 	s.missed.since, s.missed.seq, s.missed.first = now, b.Seq, !within
 	if b.Lost {

@@ -38,7 +38,7 @@ func (f *Feed) Hold(replica string) (release func()) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.order.hold = false; !s.gone {
-			f.drain(s)
+			locked{f, s}.drain()
 		}
 	}
 }
@@ -80,22 +80,22 @@ func (f *Feed) replace(replica string, epoch, seq uint64, may func(*sequence) bo
 	if !may(&s.order) || !s.order.jump(epoch, seq) {
 		return fmt.Errorf("%w: it ends at %d of epoch %d", ErrOutdated, seq, epoch)
 	}
-	return f.refill(s, epoch, seq, func() { fill(s) })
+	return locked{f, s}.refill(epoch, seq, func() { fill(s) })
 }
 
 // refill replaces what is known of a replica by what fill makes of an empty mapping, which holds after the batch seq of
-// epoch. Under s.mu.
-func (f *Feed) refill(s *replicaState, epoch, seq uint64, fill func()) error {
+// epoch.
+func (s locked) refill(epoch, seq uint64, fill func()) error {
 	s.held.wipe()
 	s.held.begin()
 	fill()
-	if out := f.index.Resync(s.target.Host, epoch, seq, stores(s.held.ops)); out != index.Applied {
+	if out := s.index.Resync(s.target.Host, epoch, seq, stores(s.held.ops)); out != index.Applied {
 		s.held.wipe()
 		return fmt.Errorf("%w: the index says %s", ErrOutdated, out)
 	}
-	f.tally.resyncs.Add(1)
+	s.tally.resyncs.Add(1)
 	s.missed = missed{}
-	f.drain(s) // what waited for it
+	s.drain() // what waited for it
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (l *session) Close() {
 		if !s.gone {
 			s.order.leave(l)
 			s.lease.left(l, now)
-			l.feed.drain(s)
+			locked{l.feed, s}.drain()
 		}
 		s.mu.Unlock()
 	}
