@@ -46,13 +46,13 @@ func since(t time.Time, holds bool, now time.Time) time.Time {
 }
 
 // base is on how many hosts e is to be without load.
-func (p *Placement) base(e *edition) int {
-	hosts := len(p.hosts)
+func (d decision) base(e *edition) int {
+	hosts := len(d.hosts)
 	switch {
 	case e.retired:
 		return 0
-	case p.force[e.Name] != e:
-		return max(1, min(p.force[e.Name].loaded, hosts))
+	case d.force[e.Name] != e:
+		return max(1, min(d.force[e.Name].loaded, hosts))
 	case e.Replicas == 0:
 		return hosts
 	}
@@ -78,9 +78,9 @@ func (d decision) keep(e *edition) {
 }
 
 // purpose is why e is to be on another host, if it is on so many.
-func (p *Placement) purpose(e *edition, have int) purpose {
+func (d decision) purpose(e *edition, have int) purpose {
 	switch {
-	case p.force[e.Name] != e:
+	case d.force[e.Name] != e:
 		return toReplace
 	case have < e.kept():
 		return toKeep
@@ -100,9 +100,9 @@ func (d decision) offers(h *host, e *edition, why purpose) bool {
 }
 
 // held counts the hosts that have e, or are about to.
-func (p *Placement) held(e *edition) int {
+func (d decision) held(e *edition) int {
 	n := 0
-	for _, h := range p.hosts {
+	for _, h := range d.hosts {
 		if c := h.at(e); c != nil && h.up && (c.state == loaded || c.state == loading || c.coming(h) && !h.rests) {
 			n++
 		}
@@ -116,8 +116,8 @@ func (c *placed) coming(h *host) bool {
 }
 
 // room is how many free slots h has that nothing is on the way to.
-func (p *Placement) room(h *host) int {
-	n := h.spare(&p.rules)
+func (d decision) room(h *host) int {
+	n := h.spare(&d.rules)
 	for _, c := range h.copies {
 		if c.state == absent && c.coming(h) {
 			n--

@@ -65,7 +65,7 @@ func (p *Placement) Configure(r Rules, declared []Adapter, now time.Time) {
 	for _, h := range p.hosts {
 		p.assume(h, now)
 	}
-	p.move(now)
+	decision{p, now}.move()
 }
 
 func (p *Placement) declares(name string) bool {
@@ -145,17 +145,17 @@ func (p *Placement) retire(e *edition, now time.Time) {
 }
 
 // move brings editions into force that are loaded where those before them are.
-func (p *Placement) move(now time.Time) {
-	for _, e := range p.editions {
-		old := p.force[e.Name]
+func (d decision) move() {
+	for _, e := range d.editions {
+		old := d.force[e.Name]
 		if e.retired || old == e {
 			continue
 		}
-		if p.mayMove(e, old, now) {
-			p.moves++
-			p.force[e.Name], p.altered = e, true
+		if d.mayMove(e, old) {
+			d.moves++
+			d.force[e.Name], d.altered = e, true
 			if old != nil {
-				p.retire(old, now)
+				d.retire(old, d.now)
 			}
 		}
 	}
@@ -163,12 +163,12 @@ func (p *Placement) move(now time.Time) {
 
 // mayMove reports whether a new edition may take the place of old: the engines have it by themselves, old is nowhere,
 // or the new one is on as many hosts, or on one for long enough.
-func (p *Placement) mayMove(e, old *edition, now time.Time) bool {
+func (d decision) mayMove(e, old *edition) bool {
 	if old == nil || e.Path == "" {
 		return true
 	}
 	if e.loaded > 0 {
-		return e.loaded >= old.loaded || now.Sub(e.ready) >= p.rules.Linger
+		return e.loaded >= old.loaded || d.now.Sub(e.ready) >= d.rules.Linger
 	}
 	return old.loaded == 0 && old.claims == 0
 }

@@ -8,8 +8,8 @@ import (
 
 // Step returns what engines are to be asked for now. Each Action's end is told by Loaded or Unloaded.
 func (p *Placement) Step(now time.Time) []Action {
-	p.move(now)
 	d := decision{p, now}
+	d.move()
 	for _, e := range p.editions {
 		d.weigh(e)
 		d.keep(e)
@@ -188,7 +188,7 @@ const (
 	needed
 )
 
-func (p *Placement) class(c *placed) class {
+func (d decision) class(c *placed) class {
 	switch {
 	case c.e.retired || c.state == leaving:
 		return replaced
