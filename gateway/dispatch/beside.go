@@ -100,6 +100,23 @@ func (b *beside) await(ctx *place.Context, most time.Duration) error {
 	return ctx.Cause()
 }
 
+// lingering is how long a leg may outlive the last step that has failed for what was handed over.
+const lingering = 100 * time.Millisecond
+
+// linger waits for the leg to end by itself, for a short time: an engine that has failed the other one fails its own
+// request in the same moment, most often, and is to be known for it.
+func (b *beside) linger() {
+	if b.cancel == nil {
+		return
+	}
+	patience := time.NewTimer(lingering)
+	defer patience.Stop()
+	select {
+	case <-b.done:
+	case <-patience.C:
+	}
+}
+
 // permitted makes sure that what is sent now has a permit of the breaker: a leg that is sent again needs another one.
 func (b *beside) permitted(d *Dispatch) error {
 	if !b.sent {

@@ -133,6 +133,7 @@ func (a attempt) doWithout(err error) bool {
 	}
 	t.at.Fallback = err.Error()
 	if b := a.steps.beside; b != nil {
+		b.linger()
 		a.steps.stopBeside()
 		if a.blame(b); !b.again {
 			b.again = true
