@@ -127,7 +127,8 @@ func New(ctx context.Context, cfg *config.Config, o Options) (*App, error) {
 	a.tokens = tokenizers.New(hasher)
 	var err error
 	a.fabric, err = fabric.New(fabric.Config{Log: o.Log, Events: cfg.Events, Hasher: hasher,
-		Differ: a.tokens.Checks().Differing, Cleared: a.cleared, Lives: lives{a}, Guard: a.guard})
+		Differ: a.tokens.Checks().Differing, Cleared: a.cleared, Lives: lives{a}, Guard: a.guard,
+		Secure: a.certificates.server(eventsTLS)})
 	if err != nil {
 		return nil, err
 	}

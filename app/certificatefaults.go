@@ -19,7 +19,7 @@ func certificateFaults(path string, cfg *config.Config) error {
 			return
 		}
 		name := of.Key
-		if name == "ca" && (key == dataTLS || key == adminTLS) {
+		if name == "ca" && (key == dataTLS || key == adminTLS || key == eventsTLS) {
 			name = "client_ca"
 		}
 		all.List = append(all.List, config.Fault{Path: key + "." + name, Code: config.CodeUnreadable,
@@ -34,7 +34,7 @@ func certificateFaults(path string, cfg *config.Config) error {
 // eachCertificate calls see with the files of each section that has some.
 func eachCertificate(cfg *config.Config, see func(key string, f certs.Files)) {
 	listeners := listenFiles(cfg)
-	for _, key := range []string{dataTLS, adminTLS} {
+	for _, key := range []string{dataTLS, adminTLS, eventsTLS} {
 		if f, has := listeners[key]; has {
 			see(key, f)
 		}

@@ -18,7 +18,7 @@ import (
 // certificatesEvery is how often files of certificates are read.
 const certificatesEvery = time.Second
 
-// certificates are those of both listeners, and those that are shown and trusted where engines are spoken to.
+// certificates are those of all listeners, and those that are shown and trusted where engines are spoken to.
 type certificates struct {
 	log *slog.Logger
 
@@ -44,6 +44,8 @@ func newCertificates(log *slog.Logger) *certificates {
 const (
 	dataTLS  = "listen.tls"
 	adminTLS = "listen.admin_tls"
+	// eventsTLS is that of the listener that engines stream their cache events to
+	eventsTLS = "events.grpc"
 	// pickerTLS is that of the picker, which has flags instead
 	pickerTLS = "epp"
 	// issuerTLS has what the issuer of tokens is spoken to with
@@ -72,6 +74,9 @@ func listenFiles(cfg *config.Config) map[string]certs.Files {
 		if t != nil {
 			all[key] = certs.Files{Cert: t.Cert, Key: t.Key, CA: t.ClientCA}
 		}
+	}
+	if g := cfg.Events.GRPC; g != nil && g.Cert != "" {
+		all[eventsTLS] = certs.Files{Cert: g.Cert, Key: g.Key, CA: g.ClientCA}
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -42,6 +43,7 @@ type Fabric struct {
 	schemes schemes
 	lives   Lives        // may be nil
 	web     *http.Client // to engines' and peers' snapshots
+	secure  *tls.Config  // of events.grpc; nil is plain TCP
 
 	shared  atomic.Pointer[map[string]source]        // that all replicas share, by name; nil before Start
 	present atomic.Pointer[map[string]Replica]       // by name; replaced whole
@@ -57,6 +59,7 @@ type Config struct {
 	Differ  func() index.HostBitmap // replicas whose engines tokenize otherwise than the gateway
 	Cleared func(index.HostID)      // called when a replica's cache is empty
 	Lives   Lives                   // nil if it does not matter
+	Secure  *tls.Config             // of events.grpc; nil is plain TCP
 	Guard   *dialing.Guard          // of connections to engines and peers; nil lets no link-local address through
 }
 
@@ -78,7 +81,7 @@ func New(c Config) (*Fabric, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fabric{log: c.Log, index: x, guesses: guesses, lives: c.Lives, web: newWeb(c.Guard)}
+	f := &Fabric{log: c.Log, index: x, guesses: guesses, lives: c.Lives, web: newWeb(c.Guard), secure: c.Secure}
 	f.beliefs = belief.New(belief.Config{Index: x, Guesses: guesses, TTL: c.Events.Approximate.PredictTTL,
 		Differ: c.Differ, Cleared: c.Cleared, Patience: func() time.Duration { return f.waits.Load().trustFor }})
 	f.present.Store(&map[string]Replica{})
@@ -131,7 +134,7 @@ func (f *Fabric) Collectors() []prometheus.Collector {
 // Start opens the configured sources, takes over what was known before and starts what keeps it up to date, until ctx
 // ends. wait returns when all of that has ended.
 func (f *Fabric) Start(ctx context.Context, c config.Events) (wait func(), err error) {
-	shared, err := openSources(c)
+	shared, err := openSources(c, f.secure)
 	if err != nil {
 		return nil, err
 	}

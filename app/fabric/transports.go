@@ -19,8 +19,8 @@ type source interface {
 	Stats() events.ConsumerStats
 }
 
-// openSources returns the sources of cache events that all replicas share, by name.
-func openSources(c config.Events) (map[string]source, error) {
+// openSources returns the sources of cache events that all replicas share, by name. secure is the TLS of events.grpc.
+func openSources(c config.Events, secure *tls.Config) (map[string]source, error) {
 	all := map[string]source{}
 	if c.Redis != nil {
 		rc, err := Redis(c.Redis)
@@ -39,13 +39,11 @@ func openSources(c config.Events) (map[string]source, error) {
 		all["nats"] = consumer
 	}
 	if c.GRPC != nil {
-		gc, err := grpcConfig(c.GRPC)
+		consumer, err := grpcstream.NewConsumer(grpcConfig(c.GRPC, secure))
 		if err != nil {
 			return nil, err
 		}
-		if all["grpc"], err = grpcstream.NewConsumer(gc); err != nil {
-			return nil, err
-		}
+		all["grpc"] = consumer
 	}
 	return all, nil
 }
@@ -76,24 +74,12 @@ func NATS(n *config.NATS) natsstream.Config {
 	}
 }
 
-func grpcConfig(g *config.GRPC) (grpcstream.Config, error) {
-	c := grpcstream.Config{Listen: g.Listen}
+func grpcConfig(g *config.GRPC, secure *tls.Config) grpcstream.Config {
+	c := grpcstream.Config{Listen: g.Listen, TLS: secure}
 	for _, p := range g.Publishers {
 		c.Tokens = append(c.Tokens, grpcstream.Token{Token: p.Token, Replicas: p.Replicas})
 	}
-	if g.Cert == "" {
-		return c, nil
-	}
-	cert, err := tls.LoadX509KeyPair(g.Cert, g.Key)
-	if err != nil {
-		return c, fmt.Errorf("%w: events.grpc: %w", ErrConfig, err)
-	}
-	c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}}
-	if g.ClientCA != "" {
-		c.TLS.ClientAuth = tls.RequireAndVerifyClientCert
-		c.TLS.ClientCAs, err = readRoots(g.ClientCA)
-	}
-	return c, err
+	return c
 }
 
 // readRoots reads the authorities of a PEM file.
