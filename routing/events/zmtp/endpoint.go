@@ -59,16 +59,19 @@ func (e Endpoint) Any() bool { return e.any }
 // Local reports whether the endpoint is a path of this machine.
 func (e Endpoint) Local() bool { return e.network == "unix" }
 
-// Listen opens the endpoint. A peer that does not answer any more is noticed within about ten seconds.
+// alive has a peer that does not answer any more be noticed within about ten seconds: a subscriber has nothing to send
+// by which it would notice.
+var alive = net.KeepAliveConfig{Enable: true, Idle: 4 * time.Second, Interval: 2 * time.Second, Count: 3}
+
+// Listen opens the endpoint.
 func (e Endpoint) Listen() (net.Listener, error) {
-	c := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 4 * time.Second,
-		Interval: 2 * time.Second, Count: 3}}
+	c := net.ListenConfig{KeepAliveConfig: alive}
 	return c.Listen(context.Background(), e.network, e.address)
 }
 
 // Dial connects to the endpoint's socket and introduces itself as kind. It ends with ctx.
 func (e Endpoint) Dial(ctx context.Context, kind string, l Limits) (*Conn, error) {
-	d := net.Dialer{Control: e.control}
+	d := net.Dialer{Control: e.control, KeepAliveConfig: alive}
 	c, err := d.DialContext(ctx, e.network, e.address)
 	if err != nil {
 		return nil, err
