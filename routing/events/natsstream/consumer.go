@@ -44,8 +44,9 @@ func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 }
 
 func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
-	ended, broken := make(chan struct{}), new(breaker)
+	ended, broken, refused := make(chan struct{}), new(breaker), new(refusal)
 	conn, err := c.config.dial(
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused.note(err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.meter.Down(); broken.lost(err) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(ended) }),
 	)
@@ -70,7 +71,7 @@ func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	for wait := events.NewBackoff(); ctx.Err() == nil; {
 		took := r.last
 		if err := r.follow(ctx); err != nil && ctx.Err() == nil {
-			c.meter.Failed(because(err, conn))
+			c.meter.Failed(refused.because(err, conn))
 			c.meter.Down()
 		}
 		if r.last != took {
@@ -79,14 +80,6 @@ func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 		wait.Pause(ctx)
 	}
 	return ctx.Err()
-}
-
-// because adds why there is no connection, where there is none, to an error that says only that nothing was answered.
-func because(err error, conn *nats.Conn) error {
-	if last := conn.LastError(); last != nil && !conn.IsConnected() {
-		return fmt.Errorf("%w: %w", last, err)
-	}
-	return err
 }
 
 // reader is one Consume. Owned by its goroutine.

@@ -357,6 +357,8 @@ func TestUsersAndSubjectsBindReplicasOverTLS(t *testing.T) {
 	defer cancel()
 	if err := p.Publish(ctx, events.Batch{Replica: "debug-1", Epoch: 1, Seq: 7}); err == nil {
 		t.Error("debug-0 published as debug-1")
+	} else if !errors.Is(err, nats.ErrPermissionViolation) {
+		t.Errorf("it is not told why: %v", err)
 	}
 	lie, err := events.Marshal(events.Batch{Replica: "debug-1", Epoch: 1, Seq: 8})
 	if err != nil {

@@ -17,6 +17,8 @@ type Publisher struct {
 	conn   *nats.Conn
 	js     jetstream.JetStream
 	ended  chan struct{} // closed when the connection is
+
+	refused *refusal
 }
 
 // NewPublisher returns a Publisher, which connects by itself. It fails with ErrConfig.
@@ -25,8 +27,9 @@ func NewPublisher(c Config) (*Publisher, error) {
 	if err != nil {
 		return nil, err
 	}
-	ended := make(chan struct{})
-	conn, err := c.dial(nats.ClosedHandler(func(*nats.Conn) { close(ended) }))
+	ended, refused := make(chan struct{}), new(refusal)
+	conn, err := c.dial(nats.ClosedHandler(func(*nats.Conn) { close(ended) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused.note(err) }))
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +38,7 @@ func NewPublisher(c Config) (*Publisher, error) {
 		conn.Close()
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	return &Publisher{config: c, conn: conn, js: js, ended: ended}, nil
+	return &Publisher{config: c, conn: conn, js: js, ended: ended, refused: refused}, nil
 }
 
 // Publish implements events.Publisher: it returns when the stream has stored b, and creates the stream where there is
@@ -57,7 +60,7 @@ func (p *Publisher) Publish(ctx context.Context, b events.Batch) error {
 		return fmt.Errorf("natsstream: %w", events.ErrClosed)
 	}
 	if err != nil {
-		return fmt.Errorf("natsstream: publishing to %s: %w", subject, err)
+		return fmt.Errorf("natsstream: publishing to %s: %w", subject, p.refused.because(err, p.conn))
 	}
 	return nil
 }
