@@ -41,8 +41,8 @@ func (d *Dispatch) Behind(sp *ensemble.Specialist) error {
 // MayBeHeld reports whether Hold may hold the request after err: what it takes of its tenant's rate is due before that.
 func (d *Dispatch) MayBeHeld(err error) bool { return !d.Choice.OfferBack && holder{d}.holds(err) }
 
-// Why returns why a request is not answered that err has kept from its replicas, and none from being routed again: none,
-// where it is to be held, as the replica that was to load its adapter serves no more and no other does; else err.
+// Why returns why a request is not answered that err has kept from its replicas, and none from being routed again:
+// none, where it is to be held, as the replica that was to load its adapter serves no more and no other does; else err.
 func (d *Dispatch) Why(err, none error) error {
 	if fault.LacksAdapter(err) && (holder{d}).holds(none) {
 		return none

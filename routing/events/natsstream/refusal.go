@@ -16,8 +16,8 @@ func (r *refusal) note(err error) {
 	}
 }
 
-// because adds why something was not answered to an error that says only that it was not: there is no connection, or the
-// server has refused something since the last call.
+// because adds why something was not answered to an error that says only that it was not: there is no connection, or
+// the server has refused something since the last call.
 func (r *refusal) because(err error, conn *nats.Conn) error {
 	if refused := r.last.Swap(nil); refused != nil {
 		return fmt.Errorf("%w: %w", *refused, err)

@@ -155,8 +155,8 @@ func (f *follower) put(m message) {
 	f.doubt = false
 }
 
-// lose tells of a batch that cannot be read. The engine is asked for all that it holds; where more of them come, not for
-// each.
+// lose tells of a batch that cannot be read. The engine is asked for all that it holds; where more of them come, not
+// for each.
 func (f *follower) lose(m message) {
 	f.meter.Skipped()
 	f.partial = true
