@@ -99,9 +99,11 @@ func (c Config) base() string {
 }
 
 // dial returns a connection that looks for its server until it is closed, and keeps nothing that is sent meanwhile. It
-// fails only where trying again would not help.
-func (c Config) dial(options ...nats.Option) (*nats.Conn, error) {
+// fails only where trying again would not help. What goes wrong later is noted in r.
+func (c Config) dial(r *refusal, options ...nats.Option) (*nats.Conn, error) {
 	options = append(options,
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { r.note(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { r.note(err) }),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(),
 		nats.CustomReconnectDelay(redialDelay),
 	)

@@ -45,8 +45,7 @@ func (c *Consumer) Consume(ctx context.Context, sink events.Sink) error {
 
 func (c *Consumer) consume(ctx context.Context, sink events.Sink) error {
 	ended, broken, refused := make(chan struct{}), new(breaker), new(refusal)
-	conn, err := c.config.dial(
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused.note(err) }),
+	conn, err := c.config.dial(refused,
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.meter.Down(); broken.lost(err) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(ended) }),
 	)

@@ -28,8 +28,7 @@ func NewPublisher(c Config) (*Publisher, error) {
 		return nil, err
 	}
 	ended, refused := make(chan struct{}), new(refusal)
-	conn, err := c.dial(nats.ClosedHandler(func(*nats.Conn) { close(ended) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused.note(err) }))
+	conn, err := c.dial(refused, nats.ClosedHandler(func(*nats.Conn) { close(ended) }))
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,12 @@ func TestWhyTheStreamCannotBeReadIsTold(t *testing.T) {
 	}}
 	f.start(t.TempDir())
 	t.Cleanup(f.stop)
-	for user, why := range map[string]string{"reader:wrong": "authorization violation",
-		"reader:r": "permissions violation"} {
+	at := func(user string) string { return fmt.Sprintf("nats://%s@127.0.0.1:%d", user, f.port) }
+	for url, why := range map[string]string{at("reader:wrong"): "authorization violation",
+		at("reader:r"): "permissions violation", "nats://reader:wrong@127.0.0.1:1": "connection refused"} {
 		t.Run(why, func(t *testing.T) {
 			var g gather
-			consumer := consume(t, Config{URL: fmt.Sprintf("nats://%s@127.0.0.1:%d", user, f.port)}, &g)
+			consumer := consume(t, Config{URL: url}, &g)
 			told := ""
 			defer func() {
 				if t.Failed() {

@@ -7,7 +7,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// refusal is what the server has refused last without an answer to what asked for it. Safe for concurrent use.
+// refusal is what the server has refused last without an answer to what asked for it, a connection included. Safe for
+// concurrent use.
 type refusal struct{ last atomic.Pointer[error] }
 
 func (r *refusal) note(err error) {
