@@ -41,20 +41,47 @@ func pickerAt(t testing.TB, w *world, l net.Listener, failOpen bool, line picker
 		cfg.Endpoint = w.App.Server().Endpoint
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
+	done, open := make(chan struct{}), &connections{Listener: l}
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := picker.New(cfg).Serve(ctx, l, done); err != nil {
+		if err := picker.New(cfg).Serve(ctx, open, done); err != nil {
 			t.Error(err)
 		}
 	})
 	end = sync.OnceFunc(func() {
+		open.crash()
 		cancel()
 		close(done)
 		serving.Wait()
 	})
 	t.Cleanup(end)
 	return end
+}
+
+// connections is a listener whose connections can be broken off.
+type connections struct {
+	net.Listener
+	mu  sync.Mutex
+	all []net.Conn // accepted so far; guarded by mu
+}
+
+// Accept implements net.Listener.
+func (c *connections) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.all = append(c.all, conn)
+	}
+	return conn, err
+}
+
+func (c *connections) crash() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range c.all {
+		_ = conn.Close()
+	}
 }
 
 // listens returns a listener on a free port of this machine, or on that of an address.

@@ -50,9 +50,8 @@ const (
 	lastWait  = 5 * time.Second  // for the end of an answer that is whole already
 	idleAfter = 30 * time.Second
 	goneAfter = 10 * time.Second
-	mostBytes = 4 << 20 // in one message
-
-	readyEvery = 100 * time.Millisecond // Ready is asked, until it says so
+	endWait   = lastWait + 2*time.Second // for calls whose requests have ended
+	mostBytes = 4 << 20                  // in one message
 )
 
 // Picker is the server of the protocol.
@@ -75,11 +74,11 @@ func (p *Picker) Serve(ctx context.Context, l net.Listener, done <-chan struct{}
 	}, p.cfg.Options...)
 	server, well := grpc.NewServer(options...), health.NewServer()
 	extproc.RegisterExternalProcessorServer(server, p)
-	healthpb.RegisterHealthServer(server, well)
+	stopping, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	healthpb.RegisterHealthServer(server, healths{well, stopping})
 	var serving sync.WaitGroup
-	looking, seen := context.WithCancel(ctx)
-	defer seen()
-	p.announce(looking, &serving, well)
+	p.announce(stopping, &serving, well)
 	failed := make(chan error, 1)
 	serving.Go(func() { failed <- server.Serve(l) })
 	var err error
@@ -89,8 +88,8 @@ func (p *Picker) Serve(ctx context.Context, l net.Listener, done <-chan struct{}
 		well.Shutdown()
 		<-done
 	}
-	server.Stop()
-	seen()
+	stop()
+	end(server)
 	serving.Wait()
 	p.running.Wait()
 	if err != nil {
@@ -99,29 +98,12 @@ func (p *Picker) Serve(ctx context.Context, l net.Listener, done <-chan struct{}
 	return nil
 }
 
-// announce says that the picker serves, as soon as it does: else a proxy's orchestrator ends the one before while this
-// one knows no replica yet. What it comes to later, with its replicas gone, the proxy is told as each request's answer.
-func (p *Picker) announce(ctx context.Context, running *sync.WaitGroup, well *health.Server) {
-	say := func(as healthpb.HealthCheckResponse_ServingStatus) {
-		well.SetServingStatus(extproc.ExternalProcessor_ServiceDesc.ServiceName, as)
-	}
-	if p.cfg.Ready == nil || p.cfg.Ready() {
-		say(healthpb.HealthCheckResponse_SERVING)
-		return
-	}
-	say(healthpb.HealthCheckResponse_NOT_SERVING)
-	running.Go(func() {
-		again := time.NewTicker(readyEvery)
-		defer again.Stop()
-		for !p.cfg.Ready() {
-			select {
-			case <-again.C:
-			case <-ctx.Done():
-				return
-			}
-		}
-		say(healthpb.HealthCheckResponse_SERVING) // nothing, once it has been shut down
-	})
+// end stops the server behind the calls that have begun: the last request of a drain has ended before the proxy is sent
+// the end of its answer.
+func end(server *grpc.Server) {
+	late := time.AfterFunc(endWait, server.Stop)
+	defer late.Stop()
+	server.GracefulStop()
 }
 
 // Process implements the protocol: one call is one request and its answer.
