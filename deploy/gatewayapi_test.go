@@ -74,6 +74,13 @@ func TestThePickersManifestsAreOfTheirAPIs(t *testing.T) {
 		t.Errorf("the pool asks %+v, the service is %s:%d, the port %d", ref, service.Name,
 			service.Spec.Ports[0].Port, port)
 	}
+	pod := deployment.Spec.Template.Spec
+	if hook := pod.Containers[0].Lifecycle; hook == nil || hook.PreStop == nil || hook.PreStop.Sleep == nil ||
+		hook.PreStop.Sleep.Seconds < 1 {
+		t.Error("a pod refuses requests before the proxies know that it ends")
+	} else if least := hook.PreStop.Sleep.Seconds + 30 + 10; *pod.TerminationGracePeriodSeconds <= least {
+		t.Errorf("a pod has %d s to end, and may take %d", *pod.TerminationGracePeriodSeconds, least)
+	}
 	var cfg struct {
 		Specialists []struct{ Tokenizer string }
 	}
