@@ -2,6 +2,8 @@ package calibration
 
 import (
 	"encoding/json"
+	"encoding/xml"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -111,5 +113,28 @@ func TestATallysThresholdIsAShare(t *testing.T) {
 		if _, err := Parse([]byte(line)); err == nil {
 			t.Errorf("%s is a threshold", threshold)
 		}
+	}
+}
+
+// A stream may hold what other programs wrote: nothing of it is obeyed by a terminal, or breaks the plot.
+func TestNamesOfRecordsAreHarmless(t *testing.T) {
+	r := compared(1, 0.85, 0.5, Agree)
+	r.Example.Intent, r.Example.Shadow = "\x1b[2Jreview\n<svg>", Lane{Specialist: "a\x1b]0;b", Version: "\x00\t2"}
+	var s Study
+	s.Add(r)
+	report, err := s.Report(goal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, plot strings.Builder
+	if err := errors.Join(report.WriteText(&text), report.WriteSVG(&plot)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(text.String(), "\x1b\x00\t") ||
+		!strings.Contains(text.String(), "?[2Jreview?<svg>: 0 requests") {
+		t.Errorf("%q", text.String())
+	}
+	if err := xml.Unmarshal([]byte(plot.String()), new(struct{})); err != nil {
+		t.Errorf("%v: %.200s", err, plot.String())
 	}
 }

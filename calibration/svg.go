@@ -99,7 +99,7 @@ func brief(r Recommendation) string {
 }
 
 func (c *canvas) frame(title, axis string) {
-	c.line(`<text x="%.1f" y="%d" font-size="13">%s</text>`, c.x(0), c.top-12, html.EscapeString(title))
+	c.line(`<text x="%.1f" y="%d" font-size="13">%s</text>`, c.x(0), c.top-12, html.EscapeString(plain(title)))
 	c.line(`<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, c.x(0.5), c.y(0)+34, axis)
 	for i := range 6 {
 		v := float64(i) / 5

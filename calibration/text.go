@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 )
 
 // WriteText writes the report for people.
@@ -18,22 +19,33 @@ func (r Report) WriteText(w io.Writer) error {
 	}
 	fmt.Fprintln(t)
 	for i := range r.Intents {
-		r.Intents[i].write(t)
+		r.Intents[i].write(t, plain(r.Intents[i].Intent))
 	}
 	return t.Flush()
 }
 
-func (r *IntentReport) write(t io.Writer) {
-	fmt.Fprintf(t, "\n%s: %d requests decided by the classifier, %d comparisons, threshold %.2f\n", r.Intent,
+// plain returns a name of a record without what a terminal would obey, or no XML may have: each is a "?". A stream may
+// hold what other programs wrote.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, name)
+}
+
+func (r *IntentReport) write(t io.Writer, name string) {
+	fmt.Fprintf(t, "\n%s: %d requests decided by the classifier, %d comparisons, threshold %.2f\n", name,
 		r.Requests, r.Comparisons, r.Threshold)
 	r.FormReport.write(t, r.Threshold)
 	if r.ToolCalls != nil {
-		fmt.Fprintf(t, "%s, answers of which one or both call tools: %d comparisons\n", r.Intent,
+		fmt.Fprintf(t, "%s, answers of which one or both call tools: %d comparisons\n", name,
 			r.ToolCalls.Comparisons)
 		r.ToolCalls.write(t, r.Threshold)
 	}
 	if r.JSON != nil {
-		fmt.Fprintf(t, "%s, answers that are JSON: %d comparisons\n", r.Intent, r.JSON.Comparisons)
+		fmt.Fprintf(t, "%s, answers that are JSON: %d comparisons\n", name, r.JSON.Comparisons)
 		r.JSON.write(t, r.Threshold)
 	}
 	for _, c := range r.Correctness {
@@ -115,5 +127,5 @@ func (l Lane) String() string {
 	if l.Version != "" {
 		b.WriteString(" (" + l.Version + ")")
 	}
-	return b.String()
+	return plain(b.String())
 }
