@@ -2,6 +2,9 @@ package cmd
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -36,6 +39,22 @@ func TestCommandLinesThatMakeNoSenseAreFaultsOfUsage(t *testing.T) {
 		err := root.ExecuteContext(t.Context())
 		if usage := (usageError{}); !errors.As(err, &usage) || report(err, false) != exitConfig {
 			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+// Where the artefact cannot go is told before the training, which takes minutes, and not behind it.
+func TestTrainLooksWhereItsArtefactGoes(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{dir, filepath.Join(dir, "none", "x"), filepath.Join(file, "x")} {
+		_, err := command(t, "train", "--data", file, "--folds", "2", "--out", out)
+		if err == nil || report(err, false) != exitFailed || !strings.Contains(err.Error(), dir) ||
+			strings.Contains(err.Error(), "labelled") { // the data is not read yet
+			t.Errorf("%s: %v", out, err)
 		}
 	}
 }

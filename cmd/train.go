@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +66,9 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	if f.out == "" {
 		return usageError{errors.New("--out FILE is required")}
 	}
+	if err := mayHold(f.out); err != nil { // training takes minutes
+		return err
+	}
 	if len(f.from) > 0 {
 		return f.learn(cmd)
 	}
@@ -84,6 +88,22 @@ func (f *trainFlags) run(cmd *cobra.Command) error {
 	fmt.Fprintf(out, "%s: %d bytes, %d features, trained on %d texts of %d sources, seed %d\n",
 		f.out, size, len(artefact.Keys), artefact.Origin.Samples, artefact.Origin.Sources, f.seed)
 	return printReport(out, report)
+}
+
+// mayHold returns why a file cannot be made at path, as far as that shows before it is tried.
+func mayHold(path string) error {
+	switch at, err := os.Stat(path); {
+	case err == nil && at.IsDir():
+		return fmt.Errorf("%s is a directory", path)
+	case err == nil:
+		return nil
+	}
+	folder := filepath.Dir(path)
+	at, err := os.Stat(folder)
+	if err == nil && !at.IsDir() {
+		err = fmt.Errorf("%s is no directory", folder)
+	}
+	return err
 }
 
 // trainingFault makes what the caller gave and cannot be used a fault of configuration.
