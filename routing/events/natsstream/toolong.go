@@ -34,33 +34,72 @@ func (b *breaker) lost(err error) {
 	}
 }
 
-// pass sets last to the next message where that is longer than one may be, so that it is passed over. The server is
-// asked for its size and headers alone.
+// pass reads on up to the next message that is longer than one may be, and passes over that one. The server is asked for
+// sizes and headers first, and then for so many messages as come before it.
 func (r *reader) pass(ctx context.Context) error {
-	c := r.from()
-	c.HeadersOnly = true
-	source, err := r.stream.OrderedConsumer(ctx, c)
+	before, long, err := r.scan(ctx)
 	if err != nil {
-		return fmt.Errorf("natsstream: consuming %s: %w", r.config.Stream, err)
+		return err
 	}
-	m, err := source.Next(jetstream.FetchMaxWait(answerTimeout))
-	if errors.Is(err, nats.ErrTimeout) {
-		r.broken.due.Store(false) // it has gone
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("natsstream: looking at the next message of %s: %w", r.config.Stream, err)
-	}
-	about, err := m.Metadata()
-	if err != nil {
-		return fmt.Errorf("natsstream: looking at the next message of %s: %w", r.config.Stream, err)
+	if long > 0 && before > 0 {
+		err := r.fetch(ctx, r.from(), before, func(m jetstream.Msg, about *jetstream.MsgMetadata) bool {
+			before--
+			r.last = about.Sequence.Stream
+			r.take(m, about.Timestamp)
+			return true
+		})
+		if err == nil && before > 0 {
+			err = fmt.Errorf("%d did not come", before)
+		}
+		if err != nil {
+			return fmt.Errorf("natsstream: reading the messages before %d of %s: %w", long, r.config.Stream, err)
+		}
 	}
 	r.broken.due.Store(false)
-	if sizeOf(m.Headers()) > r.config.most() {
-		r.last = about.Sequence.Stream
+	if long > 0 {
+		r.last = long
 		r.meter.Skipped()
 	}
 	return nil
+}
+
+// scan looks for a message that is too long among the next ones. It returns its number in the stream, and how many come
+// before it; 0 if none of them is.
+func (r *reader) scan(ctx context.Context) (before int, long uint64, err error) {
+	c := r.from()
+	c.HeadersOnly = true
+	err = r.fetch(ctx, c, ahead, func(m jetstream.Msg, about *jetstream.MsgMetadata) bool {
+		if sizeOf(m.Headers()) > r.config.most() {
+			long = about.Sequence.Stream
+			return false
+		}
+		before++
+		return true
+	})
+	if err != nil {
+		err = fmt.Errorf("natsstream: looking at the next messages of %s: %w", r.config.Stream, err)
+	}
+	return before, long, err
+}
+
+// fetch calls each for at most n of the messages that are there, until it returns false.
+func (r *reader) fetch(ctx context.Context, c jetstream.OrderedConsumerConfig, n int,
+	each func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
+	source, err := r.stream.OrderedConsumer(ctx, c)
+	if err != nil {
+		return err
+	}
+	all, err := source.FetchNoWait(n)
+	if err != nil {
+		return err
+	}
+	more := true
+	for m := range all.Messages() {
+		if about, err := m.Metadata(); more && err == nil {
+			more = each(m, about)
+		}
+	}
+	return all.Error()
 }
 
 // sizeOf returns how long a message is with its headers, which are all that was sent of it.
