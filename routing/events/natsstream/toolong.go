@@ -34,8 +34,8 @@ func (b *breaker) lost(err error) {
 	}
 }
 
-// pass reads on up to the next message that is longer than one may be, and passes over that one. The server is asked for
-// sizes and headers first, and then for so many messages as come before it.
+// pass reads on up to the next message that is longer than one may be, and passes over that one. The server is asked
+// for sizes and headers first, and then for so many messages as come before it.
 func (r *reader) pass(ctx context.Context) error {
 	before, long, err := r.scan(ctx)
 	if err != nil {
