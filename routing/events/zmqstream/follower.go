@@ -20,6 +20,7 @@ type follower struct {
 
 	epoch   uint64
 	told    bool   // something was delivered, ever: there may be something to wipe
+	heard   bool   // something of this life was delivered
 	started bool   // last and mark are of this life
 	last    uint64 // the number of the batch taken last
 	mark    uint64 // of that batch
@@ -45,7 +46,7 @@ func newFollower(c *Consumer, lane events.Carrier) *follower {
 	}
 	if at, ok := c.config.Resume(); ok {
 		f.epoch, f.last, f.mark = at.Epoch, at.Seq, at.Mark
-		f.told, f.started, f.unsure = true, true, true
+		f.told, f.heard, f.started, f.unsure = true, true, true, true
 	}
 	return f
 }
@@ -144,6 +145,9 @@ func (f *follower) put(m message) {
 	}
 	if own := f.config.Rank; own != nil && f.decoder.rank != noRank && f.decoder.rank != int64(*own) {
 		f.meter.Misdirected()
+		if f.told && !f.heard { // the life before is over all the same
+			f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, Mark: f.mark, Lost: true})
+		}
 		return
 	}
 	b := events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, At: at, Events: changes, Mark: f.mark,
@@ -174,7 +178,7 @@ func (f *follower) lose(m message) {
 func empties(e events.Event) bool { return e.Kind == events.Cleared }
 
 func (f *follower) deliver(b events.Batch) {
-	f.told, b.Unsure = true, f.doubt
+	f.told, f.heard, b.Unsure = true, true, f.doubt
 	f.lane.Deliver(b)
 }
 
@@ -188,7 +192,7 @@ func (f *follower) anew(ctx context.Context, another bool) {
 		f.before = f.last
 	}
 	f.epoch = max(f.epoch+1, uint64(time.Now().UnixNano()))
-	f.started, f.unsure, f.live, f.partial, f.decoder = false, false, false, false, decoder{}
+	f.started, f.heard, f.unsure, f.live, f.partial, f.decoder = false, false, false, false, false, decoder{}
 	err := f.ask(ctx, 0, func(m message) bool {
 		f.again(m)
 		return true

@@ -124,3 +124,32 @@ func (e *engine) unread(all ...events.Event) {
 	e.p.mu.Unlock()
 	e.garble()
 }
+
+// An engine that begins anew as another rank holds nothing any more of what the replica held.
+func TestAnEngineThatIsAnotherRankNowIsForgotten(t *testing.T) {
+	e := startEngine(t, loopback)
+	c := newCell(t)
+	config, rank := e.consumer(), 0
+	config.Rank = &rank
+	consumer, _ := consume(t, config, c.feed)
+	e.grow(3)
+	c.at(t, 3, false)
+	e.config.Rank = 1
+	if err := e.p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPublisher(e.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	for seq := range uint64(3) {
+		b := events.Batch{Replica: "debug-0", Epoch: 2, Seq: seq + 1, Events: []events.Event{{Kind: events.Registered,
+			Hashes: []uint64{90 + seq}, Root: true, Tokens: ids(90, 4), BlockSize: 4}}}
+		if err := p.Publish(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await.True(t, "its batches are left out", func() bool { return consumer.Stats().OtherRank > 0 })
+	await.True(t, "forgotten", func() bool { return c.x.Host(0).Blocks == 0 })
+}
