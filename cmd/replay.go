@@ -282,9 +282,10 @@ func printReplay(out io.Writer, r *replayed) error {
 	}
 	fmt.Fprintln(w)
 	for _, p := range r.Results {
-		fmt.Fprintf(w, "%s\t%.1f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.0f\t%.0f\t%.0f\t%.1f\t%.2f\t%d\t",
-			p.Profile, p.HitRate*100, p.TTFT.Mean, p.TTFT.P50, p.TTFT.P90, p.TTFT.P99,
-			p.ITL.P50*1e3, p.ITL.P90*1e3, p.ITL.P99*1e3, p.Throughput, p.Goodput*100, p.Imbalance, p.Refused)
+		fmt.Fprintf(w, "%s\t%.1f\t%s%s%.0f\t%.1f\t%.2f\t%d\t", p.Profile, p.HitRate*100,
+			columns(p.TTFT, "%.2f\t", p.TTFT.Mean, p.TTFT.P50, p.TTFT.P90, p.TTFT.P99),
+			columns(p.ITL, "%.0f\t", p.ITL.P50*1e3, p.ITL.P90*1e3, p.ITL.P99*1e3),
+			p.Throughput, p.Goodput*100, p.Imbalance, p.Refused)
 		if capacity {
 			fmt.Fprintf(w, "%.3f\t", r.Capacities[p.Profile])
 		}

@@ -194,3 +194,15 @@ func TestReplayNamesWhatIsWrong(t *testing.T) {
 		t.Errorf("a bad line: %v", err)
 	}
 }
+
+// A profile that refuses all has no times to first token, and not the best ones.
+func TestReplayShowsNoTimesOfWhatWasRefused(t *testing.T) {
+	out, err := replayOnce(t, traceFile(t, 3, ""), "--profiles", "least-load", "--blocks", "1", "--block-size", "16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := strings.Fields(out[strings.Index(out, "least-load"):])
+	if want := slices.Repeat([]string{"–"}, 7); !slices.Equal(row[2:9], want) || row[12] != "3" {
+		t.Errorf("%q", row)
+	}
+}
