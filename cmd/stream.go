@@ -79,20 +79,14 @@ func (f *streamFlags) read(cmd *cobra.Command, files []string, take func([]byte)
 // errLongRead is a server whose records took longer than --max-time.
 var errLongRead = errors.New("the records were not read within --max-time")
 
-// readConfigured reads the file of a configuration with those that were turned over, the oldest first; without one its
-// Redis stream, and without that its NATS subject.
+// readConfigured reads the file of a configuration with those that were turned over; without one its Redis stream, and
+// without that its NATS subject.
 func (f *streamFlags) readConfigured(ctx context.Context, notes io.Writer, cfg *config.Config,
 	take func([]byte)) error {
 	c := cfg.Shadow
 	switch {
 	case c.File != "":
-		for i := c.FileKeep; i >= 1; i-- {
-			if err := readRecords(nil, fmt.Sprintf("%s.%d", c.File, i), take); err != nil &&
-				!errors.Is(err, os.ErrNotExist) {
-				return err
-			}
-		}
-		return readRecords(nil, c.File, take)
+		return readTurned(c.File, c.FileKeep, take)
 	case c.Stream != "" && cfg.Events.Redis != nil:
 		r, err := app.CalibrationRedis(cfg.Events.Redis, c.Stream, c.StreamLength)
 		if err != nil {
@@ -104,6 +98,24 @@ func (f *streamFlags) readConfigured(ctx context.Context, notes io.Writer, cfg *
 		return f.readLines(notes, "nats "+n.URL, n.Lines(ctx), take)
 	}
 	return fmt.Errorf("%w: it names neither shadow.file nor a Redis or NATS server", app.ErrConfig)
+}
+
+// readTurned reads the file at path and those that were turned over, the newest first: what a gateway turns over
+// meanwhile is read again, and not missed. That none of them is there is an error.
+func readTurned(path string, kept int, take func([]byte)) error {
+	absent := readRecords(nil, path, take)
+	if absent != nil && !errors.Is(absent, os.ErrNotExist) {
+		return absent
+	}
+	for i := 1; i <= kept; i++ {
+		switch err := readRecords(nil, fmt.Sprintf("%s.%d", path, i), take); {
+		case err == nil:
+			absent = nil
+		case !errors.Is(err, os.ErrNotExist):
+			return err
+		}
+	}
+	return absent
 }
 
 // readRecords reads one file of JSON lines, which may be gzipped, whatever its name is. A line of any length is read in
