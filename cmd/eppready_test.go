@@ -18,8 +18,8 @@ import (
 	"octet/internal/await"
 )
 
-// A picker serves once a replica has answered, as /readyz says it: a new one that knows none yet does not take the place
-// of one that does. A fleet that is lost later is told to each request, with its typed error; a drain is told.
+// A picker serves once a replica has answered, as /readyz says it: a new one that knows none yet does not take the
+// place of one that does. A fleet that is lost later is told to each request, with its typed error; a drain is told.
 func TestAPickerServesOnceAReplicaHasAnswered(t *testing.T) {
 	var up atomic.Bool
 	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -14,6 +14,6 @@
 //	    back for a client that reads nothing.
 //	 5. A stream that breaks after its head ends in an error of the call, upon which the proxy resets its client.
 //	 6. It stops behind the calls that have begun, as a request ends before its proxy has the end of the answer.
-//	 7. Its health says that it serves once requests can be served, until it drains: with its replicas gone each request
-//	    is still told so.
+//	 7. Its health says that it serves once requests can be served, until it drains: with its replicas gone each
+//	    request is still told so.
 package picker
