@@ -1,7 +1,6 @@
 package calibration
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -53,13 +52,7 @@ func TestARecordIsEvidenceOnce(t *testing.T) {
 			Lane: Lane{Specialist: "algo"}, Kind: "tests", Pass: true}}}
 	var s Study
 	for range 3 {
-		for _, r := range all {
-			line, err := json.Marshal(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Line(line)
-		}
+		addLines(t, &s, all)
 	}
 	report, err := s.Report(goal)
 	if err != nil {

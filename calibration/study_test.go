@@ -43,9 +43,9 @@ func made(n int, threshold float64) []Record {
 	return append(all, Record{V: Version, Time: time.Unix(1, 0).UTC(), Tally: &tally})
 }
 
-func studied(t *testing.T, all []Record) IntentReport {
+// addLines adds records to s as the lines of a stream.
+func addLines(t *testing.T, s *Study, all []Record) {
 	t.Helper()
-	var s Study
 	for _, r := range all {
 		line, err := json.Marshal(r)
 		if err != nil {
@@ -53,6 +53,12 @@ func studied(t *testing.T, all []Record) IntentReport {
 		}
 		s.Line(line)
 	}
+}
+
+func studied(t *testing.T, all []Record) IntentReport {
+	t.Helper()
+	var s Study
+	addLines(t, &s, all)
 	report, err := s.Report(goal)
 	if err != nil || report.Skipped != 0 || len(report.Intents) != 1 {
 		t.Fatalf("%v: %+v", err, report)

@@ -55,7 +55,7 @@ func (p *perPrompt[T]) UnmarshalJSON(raw []byte) error {
 
 func (p *perPrompt[T]) given() bool { return p.values != nil }
 
-// of returns the value for a prompt; zero if there is none.
+// of returns the value for a prompt; the zero value if the body does not have it.
 func (p *perPrompt[T]) of(prompt int) (value T) {
 	if !p.listed {
 		prompt = 0

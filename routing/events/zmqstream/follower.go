@@ -146,7 +146,7 @@ func (f *follower) put(m message) {
 	if own := f.config.Rank; own != nil && f.decoder.rank != noRank && f.decoder.rank != int64(*own) {
 		f.meter.Misdirected()
 		if f.told && !f.heard { // the life before is over all the same
-			f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, Mark: f.mark, Lost: true})
+			f.deliverLost(m)
 		}
 		return
 	}
@@ -157,6 +157,11 @@ func (f *follower) put(m message) {
 	f.meter.Took(at, time.Now())
 	f.deliver(b)
 	f.doubt = false
+}
+
+// deliverLost delivers a batch without what it told.
+func (f *follower) deliverLost(m message) {
+	f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, Mark: f.mark, Lost: true})
 }
 
 // lose tells of a batch that cannot be read. The engine is asked for all that it holds; where more of them come, not
@@ -170,7 +175,7 @@ func (f *follower) lose(m message) {
 	} else if f.askAgain.Before(again) {
 		f.askAgain = again
 	}
-	f.deliver(events.Batch{Replica: f.config.Replica, Epoch: f.epoch, Seq: m.seq, Mark: f.mark, Lost: true})
+	f.deliverLost(m)
 	f.doubt = false
 }
 

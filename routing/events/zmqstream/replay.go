@@ -14,7 +14,7 @@ import (
 // errNoReplay is an engine without a replay socket.
 var errNoReplay = errors.New("zmqstream: no replay socket")
 
-// errReplay is a replay that is none: its numbers do not grow, or most of it is no batch.
+// errReplay means that an answer is not a replay: its numbers do not grow, or most of its messages are no batches.
 var errReplay = errors.New("zmqstream: not a replay")
 
 // maxStray is how many messages of a replay may be something else than a batch.
@@ -42,8 +42,8 @@ func (f *follower) askOnce(ctx context.Context, from uint64, each func(message) 
 	return replayFrom(ctx, f.replay, from, f.meter.Skipped, each)
 }
 
-// replayFrom asks a ROUTER socket once. skipped is called for each message that is none. As long as the numbers grow,
-// the answer may be of any length; one that goes on otherwise is given up.
+// replayFrom asks a ROUTER socket once. skipped is called for each message that is no batch. As long as the numbers
+// grow, the answer may be of any length; one that goes on otherwise is given up.
 func replayFrom(ctx context.Context, replay *zmtp.Endpoint, from uint64, skipped func(),
 	each func(message) bool) (some bool, err error) {
 	dialling, cancel := context.WithTimeout(ctx, dialTimeout)
