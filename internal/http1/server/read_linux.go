@@ -35,7 +35,8 @@ func readError(n int, errno syscall.Errno) error {
 
 // onReady receives and answers until something else is needed than more bytes. A read that leaves room has taken all
 // there was, so the next arrival wakes the poller: no read is made to find nothing. The end of a connection alone may
-// have come with the bytes, unnoticed; the watch then sets gone before it wakes this.
+// have come with the bytes, unnoticed; the watch then sets gone before it wakes this. What leaves is read once more:
+// bytes may have come before it was to leave, and the close would reset what they ask.
 func (c *conn) onReady(fd uintptr) bool {
 	c.within = true
 	done := c.serveReady(fd)
@@ -44,29 +45,34 @@ func (c *conn) onReady(fd uintptr) bool {
 }
 
 func (c *conn) serveReady(fd uintptr) bool {
+	last := false // it leaves, with the next read that brings nothing
 	for {
 		room := c.room()
 		n, errno := sock.Read(fd, room)
-		if errno == syscall.EAGAIN {
-			return c.parked()
+		if errno != syscall.EAGAIN {
+			if c.failed = readError(n, errno); c.failed != nil {
+				return true
+			}
+			c.full = n == len(room)
+			c.took(n)
+			if c.verdict = c.advance(); c.verdict != starved {
+				return true
+			}
+			if c.full || !c.watched || c.peer.Load() != 0 {
+				continue
+			}
 		}
-		if c.failed = readError(n, errno); c.failed != nil {
-			return true
-		}
-		c.full = n == len(room)
-		c.took(n)
-		if c.verdict = c.advance(); c.verdict != starved {
-			return true
-		}
-		if c.full || !c.watched || c.peer.Load() != 0 {
-			continue
-		}
-		if c.parked() {
-			return true
-		}
-		if c.peer.Load() == 0 {
+		switch {
+		case c.park():
+			if errno == syscall.EAGAIN || c.peer.Load() == 0 {
+				return false
+			}
 			// else the peer has left meanwhile, and what wakes this for it may be undone by the deadline just set
-			return false
+		case last && errno == syscall.EAGAIN:
+			c.verdict = over
+			return true
+		default:
+			last = true
 		}
 	}
 }
@@ -91,15 +97,6 @@ func (c *conn) reach() bool {
 	c.full = c.w+n == len(c.buf)
 	c.w += n
 	return b.atHand()
-}
-
-// parked reports whether not to wait.
-func (c *conn) parked() bool {
-	if c.park() {
-		return false
-	}
-	c.verdict = over
-	return true
 }
 
 func (l *link) onTarget(fd uintptr) bool {

@@ -109,3 +109,45 @@ func TestShutdownComesBetweenAnyTwoStepsOfAConnection(t *testing.T) {
 		clients.Wait()
 	}
 }
+
+// lateRequest is a connection whose request comes as its read is armed, which is after a read that brought nothing; the
+// server begins to close in the same moment.
+type lateRequest struct {
+	*net.TCPConn
+	s    *Server
+	come func()
+}
+
+func (l *lateRequest) SetReadDeadline(at time.Time) error {
+	l.s.closing.Store(true)
+	l.come()
+	return l.TCPConn.SetReadDeadline(at)
+}
+
+// A request that came before the server began to close is answered, though the read just before it found nothing; half
+// a head is read, as the close would else be a reset.
+func TestWhatComesJustBeforeShutdownIsRead(t *testing.T) {
+	for sent, want := range map[string]string{
+		"GET / HTTP/1.1\r\nHost: x\r\n\r\n": "HTTP/1.1 200 OK",
+		"GET / HTTP/1.1\r\nHost: x\r\n":     "",
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := dial(t, l.Addr().String())
+		served, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Server{Handler: http.HandlerFunc(echo), ReadHeaderTimeout: time.Hour}
+		c := newConn(s, served)
+		c.nc = &lateRequest{served.(*net.TCPConn), s, sync.OnceFunc(func() { fmt.Fprint(client, sent) })}
+		c.serve()
+		got, err := io.ReadAll(client)
+		if line, _, _ := strings.Cut(string(got), "\r\n"); err != nil || line != want {
+			t.Errorf("%q is answered with %q, %v", sent, got, err)
+		}
+		_ = l.Close()
+	}
+}
