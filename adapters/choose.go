@@ -62,12 +62,18 @@ func (p *Placement) RetryAfter(served string, now time.Time) (after time.Duratio
 	if e != nil && e.refused.After(now) {
 		after = max(after, e.refused.Sub(now))
 	}
+	if e != nil && e.barred.After(now) {
+		after, why = max(after, e.barred.Sub(now)), e.death
+	}
 	return after, why
 }
 
 // choose returns the host where e would be loaded: one with free slots, by rendezvous hashing weighted by how many;
 // else the one whose idle adapter is missed least; else the one with the fewest claims. nil if none can hold e.
 func (d decision) choose(e *edition, may func(*host) bool) (best *host) {
+	if d.now.Before(e.barred) {
+		return nil
+	}
 	var highest seat
 	for _, h := range d.hosts {
 		if !h.able || !h.up || !may(h) {

@@ -60,6 +60,9 @@ func (p *Placement) mayWait(c *placed, now time.Time) error {
 	case c.state == absent && now.Before(c.retry):
 		return &Refusal{Adapter: c.e.Name, Reason: ErrLoad, RetryAfter: c.retry.Sub(now), Detail: c.failure}
 	}
+	if barred := c.e.barredFor(now); barred != nil && c.state == absent {
+		return barred
+	}
 	return nil
 }
 

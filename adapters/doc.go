@@ -20,5 +20,6 @@
 //  6. Each declared adapter has exactly one edition in force, and that is never one that failed to load everywhere
 //     while another is loaded.
 //  7. An engine that has put its model aside is told to load and unload nothing.
-//  8. A reader of a Residency sees the picture of one moment and never waits for a writer.
+//  8. An edition that no host has had yet, or of which an engine has died, is loaded by one host at a time.
+//  9. A reader of a Residency sees the picture of one moment and never waits for a writer.
 package adapters

@@ -19,6 +19,10 @@ type edition struct {
 
 	refusals int       // loads that engines refused in a row
 	refused  time.Time // until then nothing that is needed goes for it: engines refused it lately
+	loading  int       // hosts that load it now
+	deaths   int       // loads in a row after which their engines were not well
+	barred   time.Time // until then no engine is told to load it, after such a load
+	death    string    // how the last such load ended
 	found    bool      // an engine had it without having been told to here, and it is not declared
 
 	retired  bool      // not declared any more, or replaced
@@ -64,6 +68,22 @@ func (e *edition) kept() int {
 
 // floor is on how many hosts e is to be at least, as declared and by its load.
 func (e *edition) floor() int { return e.kept() + e.extra }
+
+// tried reports whether more than one host at a time may load e: one has had it, and no engine has died of it since.
+func (e *edition) tried() bool { return !e.ready.IsZero() && e.deaths == 0 }
+
+// mayBegin reports whether a host may begin to load e now.
+func (e *edition) mayBegin(now time.Time) bool {
+	return !now.Before(e.barred) && (e.loading == 0 || e.tried())
+}
+
+// barredFor returns why no host begins to load e now, as an engine has died of it lately; nil if none has.
+func (e *edition) barredFor(now time.Time) *Refusal {
+	if !now.Before(e.barred) {
+		return nil
+	}
+	return &Refusal{Adapter: e.Name, Reason: ErrLoad, RetryAfter: e.barred.Sub(now), Detail: e.death}
+}
 
 // isFresh reports whether a name is one that freshName gives to editions of an adapter.
 func isFresh(name, adapter string) bool {

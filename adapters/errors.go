@@ -23,6 +23,8 @@ var (
 	// ErrRefused means that the engine will not have this adapter, as others of its kind will not: there is nothing at
 	// its path, or its rank is too high.
 	ErrRefused = errors.New("adapters: the engine refuses the adapter")
+	// ErrDied means that the engine was not well after it had been told to load an adapter: others may die of it too.
+	ErrDied = errors.New("adapters: the engine was not well after the load")
 	// ErrUnlisted means that the engine says it has loaded an adapter, and does not list it.
 	ErrUnlisted = errors.New("adapters: the engine does not list what it has loaded")
 )

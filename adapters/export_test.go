@@ -48,6 +48,9 @@ func (p *Placement) Check() error {
 		}
 	}
 	for _, e := range p.editions {
+		if e.loading > 1 && e.ready.IsZero() {
+			return fmt.Errorf("%s is loaded by %d hosts, and none has had it", e.served, e.loading)
+		}
 		if e.loaded != loadedOn[e] {
 			return fmt.Errorf("%s is loaded on %d hosts, and counts %d", e.served, loadedOn[e], e.loaded)
 		}

@@ -98,8 +98,11 @@ func (h *host) place(e *edition) *placed {
 // become changes the state of c.
 func (c *placed) become(s state, now time.Time) {
 	c.h.stale = c.h.stale || (c.state == loaded) != (s == loaded)
-	if c.state == loaded {
+	switch c.state {
+	case loaded:
 		c.e.loaded--
+	case loading:
+		c.e.loading--
 	}
 	if s == loaded {
 		c.e.loaded++
@@ -108,9 +111,13 @@ func (c *placed) become(s state, now time.Time) {
 		}
 		c.purpose, c.failures = none, 0
 		c.e.refusals, c.e.refused = 0, time.Time{}
+		c.e.deaths, c.e.barred, c.e.death = 0, time.Time{}, ""
 		if c.stays == 0 {
 			c.failure, c.retry = "", time.Time{}
 		}
+	}
+	if s == loading {
+		c.e.loading++
 	}
 	if s == absent {
 		c.gone++
@@ -164,7 +171,7 @@ func (h *host) forget(c *placed) {
 
 // loadable reports whether c could be loaded on its host now.
 func (c *placed) loadable(now time.Time) bool {
-	return c.state == absent && c.h.able && c.h.up && c.e.Path != "" && !now.Before(c.retry)
+	return c.state == absent && c.h.able && c.h.up && c.e.Path != "" && !now.Before(c.retry) && c.e.mayBegin(now)
 }
 
 // evictable reports whether c may be unloaded: what is unloaded can be loaded again. One that the engine did not unload

@@ -15,6 +15,7 @@ type Engine interface {
 	Load(ctx context.Context, name, path string) error
 	Unload(ctx context.Context, name string) error
 	List(ctx context.Context) ([]Listed, error)
+	Probe(ctx context.Context) error // nil if the engine is well
 }
 
 // Member is one replica as a Keeper takes it.

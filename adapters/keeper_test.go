@@ -23,6 +23,8 @@ type stub struct {
 	slots int
 	hangs atomic.Bool // loads do not end before their context
 	fails atomic.Int32
+	dies  atomic.Bool // of the next load
+	dead  atomic.Bool
 
 	mu     sync.Mutex // guards all below
 	loaded map[string]bool
@@ -38,7 +40,10 @@ func (s *stub) Load(ctx context.Context, name, _ string) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	if s.fails.Add(-1) >= 0 {
+	if s.dies.Load() {
+		s.dead.Store(true)
+	}
+	if s.dead.Load() || s.fails.Add(-1) >= 0 {
 		return errBroken
 	}
 	time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond)
@@ -57,6 +62,13 @@ func (s *stub) Unload(_ context.Context, name string) error {
 		s.t.Errorf("%s is unloaded under %d requests", name, s.users[name])
 	}
 	delete(s.loaded, name)
+	return nil
+}
+
+func (s *stub) Probe(context.Context) error {
+	if s.dead.Load() {
+		return errBroken
+	}
 	return nil
 }
 
@@ -241,6 +253,7 @@ type refusing struct{}
 
 func (refusing) Load(context.Context, string, string) error      { return adapters.ErrRefused }
 func (refusing) Unload(context.Context, string) error            { return errBroken }
+func (refusing) Probe(context.Context) error                     { return nil }
 func (refusing) List(context.Context) ([]adapters.Listed, error) { return nil, nil }
 
 // lines counts what is logged.

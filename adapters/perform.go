@@ -96,13 +96,31 @@ func (k *Keeper) ask(a Action, m Member, timeout time.Duration) Result {
 	has, listErr := k.lists(a.Name, m, timeout)
 	switch {
 	case listErr != nil:
-		return Result{Err: err, Unsure: err != nil}
+		return Result{Err: a.diedOf(err), Unsure: err != nil}
 	case has == a.Load:
 		return Result{Listed: has}
 	case err == nil && m.Lists:
 		return Result{Err: ErrUnlisted}
+	case err != nil && !k.well(m, timeout):
+		err = a.diedOf(err)
 	}
 	return Result{Err: err, Unsure: err != nil && !m.Lists}
+}
+
+// diedOf returns err with ErrDied, if a was a load that failed.
+func (a Action) diedOf(err error) error {
+	if err == nil || !a.Load {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDied, err)
+}
+
+// well reports whether an engine says that it is. One whose worker has died may answer all other questions, and say of
+// the load only that it could not be done.
+func (k *Keeper) well(m Member, timeout time.Duration) bool {
+	ctx, cancel := context.WithTimeout(k.ctx, timeout)
+	defer cancel()
+	return protected(func() error { return m.Engine.Probe(ctx) }) == nil
 }
 
 // lists reports whether an engine lists an adapter.

@@ -29,6 +29,8 @@ func (p *Placement) Loaded(id uint16, served string, r Result, now time.Time) {
 	}
 	c.become(absent, now)
 	switch {
+	case errors.Is(r.Err, ErrDied):
+		p.bar(c.e, r.Err, now)
 	case errors.Is(r.Err, ErrUnsupported):
 		c.h.able = false
 		p.rename(c.e, c.e.Name)
@@ -52,6 +54,17 @@ func (p *Placement) Loaded(id uint16, served string, r Result, now time.Time) {
 		c.h.forget(c)
 	}
 	c.h.restore(ousted)
+}
+
+// bar has no host begin to load e for a while, as an engine has died of it. What waits for it is refused.
+func (p *Placement) bar(e *edition, err error, now time.Time) {
+	e.deaths++
+	e.barred, e.death = now.Add(p.backoff(e.deaths)), err.Error()
+	for _, h := range p.hosts {
+		if c := h.at(e); c != nil && c.state == absent {
+			c.deny(e.barredFor(now))
+		}
+	}
 }
 
 // restore has an adapter loaded again that was unloaded for one whose load has failed, before anything that no request

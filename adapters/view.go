@@ -41,6 +41,10 @@ func (p *Placement) Views(id uint16, now time.Time) []View {
 		if c.retry.After(now) {
 			v.RetryMs = c.retry.Sub(now).Milliseconds()
 		}
+		if barred := c.e.barredFor(now); barred != nil && c.state == absent {
+			v.RetryMs = max(v.RetryMs, barred.RetryAfter.Milliseconds())
+			v.Error = cmp.Or(v.Error, barred.Detail)
+		}
 		all = append(all, v)
 	}
 	slices.SortFunc(all, func(a, b View) int {

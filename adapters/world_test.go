@@ -75,6 +75,7 @@ type world struct {
 	every   int // steps after which the invariants are looked at; 0 is one
 
 	loads, unloads, failures      int
+	deaths                        int // of paths that begin with deadly
 	refusals                      int // of paths that begin with /bad
 	asked, found, served, refused int
 	waited                        time.Duration
@@ -160,6 +161,11 @@ func (w *world) end(e *fakeEngine, a adapters.Action) {
 	bad := a.Load && strings.HasPrefix(a.Path, "/bad")
 	failed := bad || e.down || w.dice.Float64() < w.faults
 	half := failed && w.dice.IntN(2) == 0
+	if a.Load && strings.HasPrefix(a.Path, deadly) && !e.down {
+		w.die(a.Host)
+		w.p.Loaded(a.Host, a.Name, adapters.Result{Err: adapters.ErrDied, Unsure: true}, w.now)
+		return
+	}
 	if bad {
 		r, half = adapters.Result{Err: adapters.ErrRefused}, false
 		w.refusals++

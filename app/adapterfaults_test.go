@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"octet/adapters"
+	"octet/engine/emulator"
 	"octet/routing/fleet"
 )
 
@@ -120,4 +121,50 @@ func TestWhereNothingMayWaitAnAdapterIsLoadedForLaterRequests(t *testing.T) {
 		return resp.StatusCode == http.StatusOK
 	})
 	eventually(t, "ledgers at their baseline", w.Quiet)
+}
+
+// An adapter of which engines die takes one replica of three, though all are to have it: requests for it are refused
+// until it is tried again, and those for the model are served by the others.
+func TestAnAdapterThatKillsItsEngineIsNotLoadedByTheNext(t *testing.T) {
+	engines := lorasEngines()
+	engines = append(engines, engines[1])
+	engines[2].Name = "open-2"
+	for i := range engines {
+		engines[i].Faults = []emulator.Fault{{Kind: emulator.LoadKills}}
+	}
+	w := newWorld(t, strings.Replace(strings.Replace(withAdapters("{name: a, path: /a}"), "retry_after: 200ms",
+		"retry_after: 5m", 1), "blocks: 4096}]", `blocks: 4096}, {url: "%s", name: open-2, blocks: 4096}]`, 1), engines)
+	dead := func() (n int) {
+		for _, e := range w.Engines {
+			resp, err := http.Get(e.URL + "/health")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			if resp.StatusCode != http.StatusOK {
+				n++
+			}
+		}
+		return n
+	}
+	eventually(t, "an engine dies of it", func() bool { return dead() > 0 })
+	eventually(t, "the adapter is refused for that", func() bool {
+		resp, body := w.Post("/v1/chat/completions", askA)
+		return resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "" &&
+			strings.Contains(string(body), "adapter a: the engine did not load it")
+	})
+	for range 6 {
+		resp, body := w.Post("/v1/chat/completions", strings.ReplaceAll(askA, "open:a", "open"))
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("the model: status %d: %s", resp.StatusCode, body)
+		}
+	}
+	if n := dead(); n != 1 {
+		t.Errorf("%d engines died", n)
+	}
+	for name, views := range w.views() {
+		if len(views) > 0 && (views[0].RetryMs == 0 || !strings.Contains(views[0].Error, "not well")) {
+			t.Errorf("%s: operators see %+v", name, views)
+		}
+	}
 }

@@ -32,6 +32,9 @@ func (a *adapting) Unload(ctx context.Context, name string) error {
 	return verdict(a.client.UnloadAdapter(ctx, name))
 }
 
+// Probe implements adapters.Engine.
+func (a *adapting) Probe(ctx context.Context) error { return a.client.Probe(ctx) }
+
 // List implements adapters.Engine.
 func (a *adapting) List(ctx context.Context) ([]adapters.Listed, error) {
 	if a.scales {

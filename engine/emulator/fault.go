@@ -41,7 +41,7 @@ const (
 var faultKinds = []string{
 	DieBeforeHeaders, DieAfterHeaders, DieAfterTokens, Hang, HangAfterTokens, Garbage, ErrorEvent, Slow,
 	Close, Cut, HalfEvent, Flood, BadFrame, Overrun, Status, BadHead, HugeHead, HalfHead, Abort,
-	LoadRefused, LoadDies, LoadCut, LoadLost,
+	LoadRefused, LoadDies, LoadCut, LoadKills, LoadLost,
 }
 
 // Fault is something that goes wrong with the next Times requests; 0 is with every one until the faults are cleared.

@@ -13,11 +13,13 @@ const (
 	LoadRefused = "load_refused" // status 500 after the time of the load, and nothing is loaded
 	LoadDies    = "load_dies"    // the connection is reset half way, and nothing is loaded
 	LoadCut     = "load_cut"     // the adapter is loaded, and the connection is reset instead of the answer
-	LoadLost    = "load_lost"    // the answer says that it is loaded, and it is not
+	// the load is refused with status 400, and the engine is dead: as vLLM answers where its worker dies of an adapter
+	LoadKills = "load_kills"
+	LoadLost  = "load_lost" // the answer says that it is loaded, and it is not
 )
 
 func (f Fault) ofLoad() bool {
-	return slices.Contains([]string{LoadRefused, LoadDies, LoadCut, LoadLost}, f.Kind)
+	return slices.Contains([]string{LoadRefused, LoadDies, LoadCut, LoadKills, LoadLost}, f.Kind)
 }
 
 // loadAdapter loads an adapter, which takes as long as it is configured to.
@@ -47,6 +49,9 @@ func (h handlers) loadAdapter(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch fault.Kind {
 	case LoadLost:
+	case LoadKills:
+		h.end()
+		err = &problem{Code: http.StatusBadRequest, Type: "BadRequestError", Message: "The engine's worker has died."}
 	case LoadRefused:
 		err = &problem{Code: http.StatusInternalServerError, Type: "InternalServerError",
 			Message: "The lora adapter could not be loaded."}
