@@ -56,7 +56,7 @@ func demoCommand() *cobra.Command {
 
 func demo(ctx context.Context, f demoFlags, out io.Writer) error {
 	if f.gateways < 0 || f.gateways > 26 {
-		return fmt.Errorf("--gateways: %d is more than 26, or less than none", f.gateways)
+		return usageError{fmt.Errorf("--gateways: %d is more than 26, or less than none", f.gateways)}
 	}
 	if !slices.Contains([]string{emulator.TextProse, emulator.TextTools, emulator.TextIndex}, f.text) {
 		return usageError{fmt.Errorf("--text: %q is neither prose, tools nor index", f.text)}

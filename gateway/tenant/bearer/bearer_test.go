@@ -162,7 +162,8 @@ func TestKeysThatCannotBeTrustedAreLeftOutOrTheSetIsRefused(t *testing.T) {
 		keys int // zero: refused
 	}{
 		"three of one name, each of its algorithm": {jwksOf(ed, ec, rs), 3},
-		"one name twice":         {jwksOf(ed, ed), 0},
+		"one key twice":          {jwksOf(ed, rs, ec, ed, rs, ec), 3},
+		"one name of two keys":   {jwksOf(ed, but(ed, "x", encode(make([]byte, 32)))), 0},
 		"none":                   {[]byte(`{"keys":[]}`), 0},
 		"no object":              {[]byte(`[]`), 0},
 		"half of it":             {allKeys()[:200], 0},

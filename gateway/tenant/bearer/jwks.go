@@ -67,8 +67,11 @@ func (s *keyset) find(kid, alg string) (found crypto.PublicKey, ok bool) {
 	return found, of == 1
 }
 
-// readKeys reads a JWKS. Keys of other kinds and for other uses are left out; of those that remain no two have one
-// name, and there is one at least.
+// equal is what all public keys have.
+type equal interface{ Equal(crypto.PublicKey) bool }
+
+// readKeys reads a JWKS. Keys of other kinds and for other uses are left out; of those that remain no two that differ
+// have one name, and there is one at least.
 func readKeys(text []byte) (*keyset, error) {
 	var in struct {
 		Keys []jwk `json:"keys"`
@@ -87,7 +90,7 @@ func readKeys(text []byte) (*keyset, error) {
 			continue
 		}
 		n := name{k.Kid, alg}
-		if _, twice := s.keys[n]; twice {
+		if other, twice := s.keys[n].(equal); twice && !other.Equal(key) {
 			return nil, fmt.Errorf("bearer: two keys of the JWKS are %s %.80q", alg, k.Kid)
 		}
 		s.keys[n] = key
