@@ -98,10 +98,10 @@ func (h *host) place(e *edition) *placed {
 // become changes the state of c.
 func (c *placed) become(s state, now time.Time) {
 	c.h.stale = c.h.stale || (c.state == loaded) != (s == loaded)
-	switch c.state {
-	case loaded:
+	if c.state == loaded {
 		c.e.loaded--
-	case loading:
+	}
+	if c.state == loading {
 		c.e.loading--
 	}
 	if s == loaded {

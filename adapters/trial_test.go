@@ -97,7 +97,8 @@ func TestADeathIsToldToWhatWaitsElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.p.Loaded(first.Host, first.Name, adapters.Result{Err: fmt.Errorf("%w: gone", adapters.ErrDied), Unsure: true}, w.now)
+	died := adapters.Result{Err: fmt.Errorf("%w: gone", adapters.ErrDied), Unsure: true}
+	w.p.Loaded(first.Host, first.Name, died, w.now)
 	var why *adapters.Refusal
 	if _, err := waits.Outcome(); !errors.As(err, &why) || why.Reason != adapters.ErrLoad || why.RetryAfter != r.Retry {
 		t.Errorf("what waited is told %+v", err)

@@ -28,8 +28,8 @@ func TestCommandLinesOfEnginesAndBridgesAreChecked(t *testing.T) {
 // What makes no sense is told as that, by exit status 2: a supervisor that starts it again changes nothing.
 func TestCommandLinesThatMakeNoSenseAreFaultsOfUsage(t *testing.T) {
 	for _, args := range [][]string{
-		{"serve", "octet.yaml"}, {"epp", "octet.yaml"}, {"demo", "x"}, {"demo", "--gateways", "27"}, {"engine", "x"}, {"bridge", "x"},
-		{"doctor", "x"},
+		{"serve", "octet.yaml"}, {"epp", "octet.yaml"}, {"demo", "x"}, {"demo", "--gateways", "27"}, {"engine", "x"},
+		{"bridge", "x"}, {"doctor", "x"},
 		{"explain", "why", "not"}, {"replay"}, {"replay", "a", "b"}, {"replay", "--matrix"}, {"train"},
 		{"train", "x", "--out", "y"}, {"train", "--data", "x"}, {"evaluate"}, {"evaluate", "a", "b"}, {"calibrate"},
 		{"adapt"}, {"check"}, {"top", "x"}, {"health", "x"}, {"drain"}, {"knob", "set", "x"}, {"nothing"},
