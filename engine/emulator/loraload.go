@@ -13,7 +13,7 @@ const (
 	LoadRefused = "load_refused" // status 500 after the time of the load, and nothing is loaded
 	LoadDies    = "load_dies"    // the connection is reset half way, and nothing is loaded
 	LoadCut     = "load_cut"     // the adapter is loaded, and the connection is reset instead of the answer
-	// the load is refused with status 400, and the engine is dead: as vLLM answers where its worker dies of an adapter
+	// status 500 after the time of the load, and the engine is dead: as vLLM answers where its worker dies of an adapter
 	LoadKills = "load_kills"
 	LoadLost  = "load_lost" // the answer says that it is loaded, and it is not
 )
@@ -51,7 +51,8 @@ func (h handlers) loadAdapter(w http.ResponseWriter, r *http.Request) {
 	case LoadLost:
 	case LoadKills:
 		h.end()
-		err = &problem{Code: http.StatusBadRequest, Type: "BadRequestError", Message: "The engine's worker has died."}
+		err = &problem{Code: http.StatusInternalServerError, Type: "InternalServerError",
+			Message: "The engine's worker has died."}
 	case LoadRefused:
 		err = &problem{Code: http.StatusInternalServerError, Type: "InternalServerError",
 			Message: "The lora adapter could not be loaded."}
