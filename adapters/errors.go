@@ -25,6 +25,8 @@ var (
 	ErrRefused = errors.New("adapters: the engine refuses the adapter")
 	// ErrDied means that the engine was not well after it had been told to load an adapter: others may die of it too.
 	ErrDied = errors.New("adapters: the engine was not well after the load")
+	// ErrAway means that the engine cannot be connected to: it has not been told.
+	ErrAway = errors.New("adapters: the engine cannot be connected to")
 	// ErrUnlisted means that the engine says it has loaded an adapter, and does not list it.
 	ErrUnlisted = errors.New("adapters: the engine does not list what it has loaded")
 )

@@ -25,6 +25,7 @@ type stub struct {
 	fails atomic.Int32
 	dies  atomic.Bool // of the next load
 	dead  atomic.Bool
+	away  atomic.Bool
 
 	mu     sync.Mutex // guards all below
 	loaded map[string]bool
@@ -39,6 +40,9 @@ func (s *stub) Load(ctx context.Context, name, _ string) error {
 	if s.hangs.Load() {
 		<-ctx.Done()
 		return ctx.Err()
+	}
+	if s.away.Load() {
+		return adapters.ErrAway
 	}
 	if s.dies.Load() {
 		s.dead.Store(true)
@@ -66,13 +70,16 @@ func (s *stub) Unload(_ context.Context, name string) error {
 }
 
 func (s *stub) Probe(context.Context) error {
-	if s.dead.Load() {
+	if s.dead.Load() || s.away.Load() {
 		return errBroken
 	}
 	return nil
 }
 
 func (s *stub) List(context.Context) ([]adapters.Listed, error) {
+	if s.away.Load() {
+		return nil, errBroken
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []adapters.Listed

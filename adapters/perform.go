@@ -107,9 +107,9 @@ func (k *Keeper) ask(a Action, m Member, timeout time.Duration) Result {
 	return Result{Err: err, Unsure: err != nil && !m.Lists}
 }
 
-// diedOf returns err with ErrDied, if a was a load that failed.
+// diedOf returns err with ErrDied, if a was a load that failed and of which the engine was told.
 func (a Action) diedOf(err error) error {
-	if err == nil || !a.Load {
+	if err == nil || !a.Load || errors.Is(err, ErrAway) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrDied, err)

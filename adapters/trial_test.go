@@ -152,3 +152,25 @@ func TestAnEngineThatIsNotWellAfterALoadHasDiedOfIt(t *testing.T) {
 		k.Close()
 	})
 }
+
+// An engine that cannot be connected to, as it is begun anew, has not died of the load: the next host loads at once.
+func TestAnEngineThatIsAwayHasDiedOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		engines := []*stub{newStub(t, 4), newStub(t, 4), newStub(t, 4)}
+		k := kept(t, adapters.Rules{}, declare(1, 1), engines...)
+		for _, e := range engines {
+			e.away.Store(true)
+		}
+		k.Tick()
+		synctest.Wait()
+		for _, e := range engines {
+			e.away.Store(false)
+		}
+		k.Tick()
+		time.Sleep(time.Second)
+		if c := k.Counts(); c.Loaded != 1 || c.Failures != 1 {
+			t.Errorf("%+v", c)
+		}
+		k.Close()
+	})
+}

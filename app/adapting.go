@@ -10,6 +10,7 @@ import (
 
 	"octet/adapters"
 	"octet/config"
+	"octet/engine"
 	"octet/engine/openai"
 )
 
@@ -80,6 +81,8 @@ func verdict(err error) error {
 		return fmt.Errorf("%w: %w", adapters.ErrRefused, err)
 	case errors.Is(err, openai.ErrUnsupported):
 		return fmt.Errorf("%w: %w", adapters.ErrUnsupported, err)
+	case errors.Is(err, engine.ErrConnect):
+		return fmt.Errorf("%w: %w", adapters.ErrAway, err)
 	}
 	return err
 }
