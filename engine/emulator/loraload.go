@@ -13,7 +13,7 @@ const (
 	LoadRefused = "load_refused" // status 500 after the time of the load, and nothing is loaded
 	LoadDies    = "load_dies"    // the connection is reset half way, and nothing is loaded
 	LoadCut     = "load_cut"     // the adapter is loaded, and the connection is reset instead of the answer
-	// status 500 after the time of the load, and the engine is dead: as vLLM answers where its worker dies of an adapter
+	// status 500 after the time of the load, and the engine is dead: what vLLM answers where its worker dies of a load
 	LoadKills = "load_kills"
 	LoadLost  = "load_lost" // the answer says that it is loaded, and it is not
 )
