@@ -79,9 +79,26 @@ func (p *plainServer) Serve(l net.Listener) error {
 // Shutdown closes the connections without a request, and waits for the others. net/http's own Shutdown waits for new
 // connections that have sent nothing.
 func (p *plainServer) Shutdown(ctx context.Context) error {
+	if p.secure != nil {
+		letFlush(ctx)
+	}
 	p.SetKeepAlivesEnabled(false) // a connection closes after its request
 	closeSeats(p.idle())
 	return p.Server.Shutdown(ctx)
+}
+
+// flushTime is how long a connection of HTTP/2 is left alone after its last answer. net/http calls it idle before the
+// end of that answer is written out, and closes what is idle as it is.
+const flushTime = 100 * time.Millisecond
+
+// letFlush lets the ends of answers be written out.
+func letFlush(ctx context.Context) {
+	flushed := time.NewTimer(flushTime)
+	defer flushed.Stop()
+	select {
+	case <-flushed.C:
+	case <-ctx.Done():
+	}
 }
 
 // Close closes everything, connections in the middle of a handshake too.
