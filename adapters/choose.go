@@ -9,38 +9,58 @@ import (
 )
 
 // Serving returns the hosts among those allowed that requests for an edition, by its name in the engines, are to go to:
-// those that have it loaded; else those that it is on the way to; else the one where it would be loaded. It is empty if
-// none of them can hold it. It changes nothing. known is false for a name that is no edition's.
+// those that have it loaded; else those that it is on the way to, last those where its trial is waited for; else the
+// one where it would be loaded. It is empty if none of them can hold it. It changes nothing. known is false for a name
+// that is no edition's.
 func (p *Placement) Serving(served string, allowed func(uint16) bool, now time.Time) (hosts []uint16, known bool) {
 	e := p.served[served]
 	if e == nil {
 		return nil, false
 	}
-	var coming, going []uint16
+	var near [far + 1][]uint16
 	for _, h := range p.hosts {
-		c := h.at(e)
-		if c == nil || !allowed(h.id) {
-			continue
-		}
-		switch {
-		case c.state == loaded:
-			hosts = append(hosts, h.id)
-		case c.state == loading, c.coming(h) && c.loadable(now):
-			coming = append(coming, h.id)
-		case c.state != absent && h.able:
-			going = append(going, h.id)
+		if c := h.at(e); c != nil && allowed(h.id) {
+			d := c.distance(now)
+			near[d] = append(near[d], h.id)
 		}
 	}
-	if len(hosts) > 0 {
-		return hosts, true
-	}
-	if len(coming) > 0 || e.Path == "" || e.retired {
-		return coming, true
+	switch {
+	case len(near[here]) > 0:
+		return near[here], true
+	case len(near[onTheWay]) > 0 || e.Path == "" || e.retired:
+		return near[onTheWay], true
+	case len(near[afterTrial]) > 0:
+		return near[afterTrial], true
 	}
 	if h := (decision{p, now}).choose(e, func(h *host) bool { return allowed(h.id) }); h != nil {
 		return []uint16{h.id}, true
 	}
-	return going, true
+	return near[going], true
+}
+
+// distance is how far an edition is from being loaded on a host.
+type distance uint8
+
+const (
+	here       distance = iota // it is loaded
+	onTheWay                   // it is loaded next, or is being loaded
+	afterTrial                 // it is loaded once another host has had it
+	going                      // it is unloaded, or its engine did not say how a load or an unload ended
+	far                        // it is neither there nor on the way
+)
+
+func (c *placed) distance(now time.Time) distance {
+	switch wanted := c.coming(c.h) && c.loadable(now); {
+	case c.state == loaded:
+		return here
+	case c.state == loading, wanted && !c.e.onTrial():
+		return onTheWay
+	case wanted:
+		return afterTrial
+	case c.state != absent && c.h.able:
+		return going
+	}
+	return far
 }
 
 // soon is when a host that has just begun has told which adapters it has.

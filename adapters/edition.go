@@ -72,10 +72,8 @@ func (e *edition) floor() int { return e.kept() + e.extra }
 // tried reports whether more than one host at a time may load e: one has had it, and no engine has died of it since.
 func (e *edition) tried() bool { return !e.ready.IsZero() && e.deaths == 0 }
 
-// mayBegin reports whether a host may begin to load e now.
-func (e *edition) mayBegin(now time.Time) bool {
-	return !now.Before(e.barred) && (e.loading == 0 || e.tried())
-}
+// onTrial reports whether a host loads e first: others begin once that has it.
+func (e *edition) onTrial() bool { return e.loading > 0 && !e.tried() }
 
 // barredFor returns why no host begins to load e now, as an engine has died of it lately; nil if none has.
 func (e *edition) barredFor(now time.Time) *Refusal {

@@ -169,9 +169,10 @@ func (h *host) forget(c *placed) {
 	}
 }
 
-// loadable reports whether c could be loaded on its host now.
+// loadable reports whether c could be loaded on its host now, or once its trial elsewhere has ended well.
 func (c *placed) loadable(now time.Time) bool {
-	return c.state == absent && c.h.able && c.h.up && c.e.Path != "" && !now.Before(c.retry) && c.e.mayBegin(now)
+	return c.state == absent && c.h.able && c.h.up && c.e.Path != "" && !now.Before(c.retry) &&
+		!now.Before(c.e.barred)
 }
 
 // evictable reports whether c may be unloaded: what is unloaded can be loaded again. One that the engine did not unload

@@ -30,6 +30,7 @@ func (k *Keeper) carryOut(a Action, m Member, timeout time.Duration) {
 	if a.Load {
 		k.count(a, m, r, now.Sub(began))
 		k.p.Loaded(a.Host, a.Name, r, now)
+		k.follow(a, now)
 	} else {
 		if r.Err != nil {
 			k.complain(now, "adapter not unloaded", a, m, r.Err)
@@ -38,6 +39,16 @@ func (k *Keeper) carryOut(a Action, m Member, timeout time.Duration) {
 	}
 	k.publish()
 	k.step(a.Host, now)
+}
+
+// follow has the hosts go on that waited for the end of a load elsewhere: it may have been the adapter's first. mu is
+// held.
+func (k *Keeper) follow(a Action, now time.Time) {
+	for host := range k.members {
+		if host != a.Host {
+			k.step(host, now)
+		}
+	}
 }
 
 // count counts and logs the end of a load. mu is held.

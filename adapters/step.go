@@ -81,7 +81,7 @@ func (h *host) stay(now time.Time) {
 func (d decision) firstWant(h *host) *placed {
 	var first *placed
 	for _, c := range h.copies {
-		if (len(c.waiting) > 0 || c.purpose != none) && c.loadable(d.now) && (first == nil || c.before(first)) {
+		if c.coming(h) && c.loadable(d.now) && !c.e.onTrial() && (first == nil || c.before(first)) {
 			first = c
 		}
 	}

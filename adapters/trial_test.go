@@ -3,6 +3,7 @@ package adapters_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,6 +53,50 @@ func TestTheFirstLoadIsATrial(t *testing.T) {
 	if rest := w.p.Step(w.now); len(rest) != 7 {
 		t.Errorf("%d of the others begin", len(rest))
 	}
+}
+
+// A request that may go only to hosts which wait for the trial of its adapter waits with them: it is not refused. One
+// that may go to any goes where the trial is.
+func TestWhatMayGoOnlyElsewhereWaitsForTheTrial(t *testing.T) {
+	r := adapters.Rules{}
+	w := newWorld(t, 1, 3, 4, r)
+	w.p.Configure(r, declare(1, 0), w.now)
+	first := w.p.Step(w.now)[0]
+	other := (first.Host + 1) % 3
+	anywhere := func(uint16) bool { return true }
+	if hosts, _ := w.p.Serving(first.Name, anywhere, w.now); !slices.Equal(hosts, []uint16{first.Host}) {
+		t.Errorf("it goes to %v, the trial is at %d", hosts, first.Host)
+	}
+	hosts, _ := w.p.Serving(first.Name, func(h uint16) bool { return h == other }, w.now)
+	if !slices.Equal(hosts, []uint16{other}) {
+		t.Fatalf("it goes to %v", hosts)
+	}
+	waits, err := w.p.Claim(other, first.Name, 0, w.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.p.Loaded(first.Host, first.Name, adapters.Result{Listed: true}, w.now)
+	if next := w.p.StepHost(other, w.now); len(next) != 1 {
+		t.Fatalf("%v begins", next)
+	}
+	w.p.Loaded(other, first.Name, adapters.Result{Listed: true}, w.now)
+	if held, err := waits.Outcome(); !held {
+		t.Error("it has nothing", err)
+	}
+}
+
+// The other hosts begin in the moment in which the trial ends.
+func TestWhatWaitsForATrialGoesOnAsItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		engines := []*stub{newStub(t, 4), newStub(t, 4), newStub(t, 4)}
+		k := kept(t, adapters.Rules{}, declare(1, 0), engines...)
+		k.Tick()
+		time.Sleep(time.Millisecond) // two loads
+		if c := k.Counts(); c.Loaded != 3 {
+			t.Errorf("%d hosts have it", c.Loaded)
+		}
+		k.Close()
+	})
 }
 
 // An adapter of which engines die takes one of them at a time and ever more seldom, wherever it is to be. Requests for
