@@ -13,6 +13,7 @@ import (
 	"octet/engine"
 	"octet/engine/openai"
 	"octet/internal/dialing"
+	"octet/routing/fleet"
 )
 
 // origin is where an engine serves a model.
@@ -104,15 +105,18 @@ func (s *identities) keep(cfg *config.Config) {
 	}
 }
 
-// limit returns the longest context that an engine of the specialist has told, in tokens; 0 if none has. Where all are
-// as long as their engines' pools, admission judges what is longer than one, up to the context of an engine that tells
-// none. pool returns the tokens of a replica's pool, 0 if they are not known.
+// limit returns the longest context that an engine which answers for the specialist has told, in tokens; 0 if none has.
+// Where all are as long as their engines' pools, admission judges what is longer than one, up to the context of an
+// engine that tells none. pool returns the tokens of a replica's pool, 0 if they are not known.
 func (s *identities) limit(sp *config.Specialist, pool func(replica string) int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	longest, least := 0, config.UnknownContext
 	for j := range sp.Replicas {
 		rep := &sp.Replicas[j]
+		if !fleet.Answers(rep.Role) {
+			continue
+		}
 		told, room := s.known[originOf(rep)].Limit, pool(rep.Name)
 		if longest = max(longest, told); told > 0 && (told < room || room == 0) {
 			least = 0

@@ -206,6 +206,15 @@ func TestEveryFaultOfTheEnsembleIsNamed(t *testing.T) {
 		{"a seed of nothing", "specialists: [{name: a, hash_seed: '42', replicas: [{url: http://h}]}]",
 			`specialists[0].hash_seed: conflict: hash_scheme octet has no seed (line 1)`},
 		{
+			"a version that is a text",
+			"specialists: [{name: a, version: " + strings.Repeat("v", 257) + ", replicas: [{url: http://h}]}]",
+			`specialists[0].version: bad_value: a version of 257 bytes, at most 256 (line 1)`},
+		{
+			"an adapter's likewise",
+			"specialists: [{name: a, adapters: [{name: b, version: " + strings.Repeat("v", 257) +
+				"}], replicas: [{url: http://h}]}]",
+			`specialists[0].adapters[0].version: bad_value: a version of 257 bytes, at most 256 (line 1)`},
+		{
 			"a seed that is none",
 			"specialists: [{name: a, hash_scheme: sha256, hash_seed: abc, replicas: [{url: http://h}]}]",
 			`specialists[0].hash_seed: bad_value: "abc" is no PYTHONHASHSEED: random, or a number up to 4294967295 (line 1)`},

@@ -19,6 +19,7 @@ var forms = map[string]func(text string) *problem{
 	"gateway": formGateway,
 	"sha256":  formSHA256,
 	"salt":    formSalt,
+	"version": formVersion,
 	"instant": formInstant,
 	"jwks":    formJWKS,
 	"listen":  formListen,
@@ -85,6 +86,16 @@ const maxSalt = 256
 func formSalt(text string) *problem {
 	if len(text) > maxSalt {
 		return wrong(CodeBadValue, "a salt of %d bytes, at most %d", len(text), maxSalt)
+	}
+	return nil
+}
+
+// maxVersion is how many bytes a version may have: it stands in receipts, records and what gateways tell each other.
+const maxVersion = 256
+
+func formVersion(text string) *problem {
+	if len(text) > maxVersion {
+		return wrong(CodeBadValue, "a version of %d bytes, at most %d", len(text), maxVersion)
 	}
 	return nil
 }

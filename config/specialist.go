@@ -9,8 +9,9 @@ const UnknownContext = 32768
 type Specialist struct {
 	// What clients put in "model"; unique. "octet" is taken: it means routed.
 	Name string `yaml:"name" required:"true" form:"name"`
-	// What is served under the name: a tag of the weights, free. A change of it begins a probation.
-	Version string `yaml:"version"`
+	// What is served under the name: a tag of the weights, free, of at most 256 bytes. A change of it begins a
+	// probation.
+	Version string `yaml:"version" form:"version"`
 	// Tokens a KV block holds; the engine's own.
 	BlockSize int `yaml:"block_size" default:"16" range:"1..1024"`
 	// How its prompts' blocks are hashed. octet = our own way; engines' events must then say which tokens a block
@@ -23,8 +24,8 @@ type Specialist struct {
 	// The specialist that takes primary traffic while this one is demoted; empty = none. Chains are followed, cycles
 	// refused.
 	Fallback string `yaml:"fallback" form:"name"`
-	// Longest prompt and answer together, in tokens; 0 = the longest that its engines say they take, 32768 while none
-	// says.
+	// Longest prompt and answer together, in tokens; 0 = the longest that an engine which answers says it takes, 32768
+	// while none says.
 	Context int `yaml:"context" default:"0" range:"0..16777216"`
 	// What its engines take in messages: text, and image where it is listed. Images for others are refused.
 	Modalities []string `yaml:"modalities" enum:"text image"`
@@ -140,7 +141,7 @@ type Adapter struct {
 	Path string `yaml:"path"`
 	// As that of a specialist. A change of it or of path is a new edition: it is loaded beside the one before, requests
 	// move to it once it is there, and its probation begins.
-	Version string `yaml:"version"`
+	Version string `yaml:"version" form:"version"`
 	// Replicas that keep it loaded; 0 = all, as long as they have slots that no other adapter is asked for in.
 	Replicas int `yaml:"replicas" default:"0" range:"0..512"`
 }

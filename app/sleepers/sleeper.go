@@ -113,10 +113,7 @@ func (one *sleeper) state() State {
 func takes(r *fleet.Replica) bool { return answers(r) && r.Available() && r.Admits() }
 
 // answers returns true if the replica's role is to bring answers.
-func answers(r *fleet.Replica) bool {
-	role := r.Spec().Role
-	return role == fleet.RoleBoth || role == fleet.RoleDecode || role == ""
-}
+func answers(r *fleet.Replica) bool { return fleet.Answers(r.Spec().Role) }
 
 // lacking returns the replicas that sleep of those roles that bring no answers, and of which none is awake.
 func lacking(replicas []Replica) (asleep []Replica) {

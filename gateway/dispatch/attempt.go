@@ -59,7 +59,7 @@ func (a attempt) run(ctx context.Context, began time.Duration) (err error) {
 	}
 	for ; ; began = a.Timer.Since() {
 		a.turn.place.Watch(ctx)
-		if err = a.enter(ctx, began); err != nil {
+		if err = a.enter(ctx, began, a.most()); err != nil {
 			return err
 		}
 		err = a.mistaken(a.call())
@@ -76,10 +76,13 @@ func (a attempt) run(ctx context.Context, began time.Duration) (err error) {
 	}
 }
 
-// enter asks the replica's Gate, from began on since the arrival. A request of higher priority may take the place back
-// until the first token.
-func (a attempt) enter(ctx context.Context, began time.Duration) error {
-	if err := a.short(); err != nil {
+// most is how many tokens the answer may have.
+func (a attempt) most() int { return max(a.Request.Parsed.MaxTokens, a.Relay.Delivered()+1) }
+
+// enter asks the replica's Gate, from began on since the arrival, for the prompt and so many tokens at most. A request
+// of higher priority may take the place back until the first token.
+func (a attempt) enter(ctx context.Context, began time.Duration, most int) error {
+	if err := a.short(most); err != nil {
 		return err
 	}
 	began, err := a.holdAdapter(ctx, began)
@@ -117,15 +120,10 @@ func (a attempt) enter(ctx context.Context, began time.Duration) error {
 	return nil
 }
 
-// short returns place.ErrShort if the request is longer than the context of the replica whose turn it is, as far as its
-// tokens are counted, and another replica may take it.
-func (a attempt) short() error {
-	most := a.turn.rep.MaxContext()
-	if most == 0 || !a.Plan.Prompt.Exact || a.Request.Intent.Replica != "" {
-		return nil
-	}
-	answer := max(a.Request.Parsed.MaxTokens, a.Relay.Delivered()+1)
-	if a.Plan.Prompt.LongestPrompt()+answer <= most || !a.turn.rep.Shorter(a.Runtime) {
+// short returns place.ErrShort if the prompt and so many tokens are more than the context of the replica whose turn it
+// is, as far as they are counted, and another replica may take them.
+func (a attempt) short(answer int) error {
+	if a.Request.Intent.Replica != "" || a.Plan.Fits(a.turn.rep, answer) || !a.turn.rep.Shorter(a.Runtime) {
 		return nil
 	}
 	return place.ErrShort

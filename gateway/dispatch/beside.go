@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"octet/gateway/fault"
 	"octet/gateway/place"
 	"octet/gateway/receipt"
-	"octet/gateway/sse"
 	"octet/gateway/stream"
 	"octet/gateway/upstream"
 	"octet/internal/contain"
@@ -132,37 +130,13 @@ func (b *beside) permitted(d *Dispatch) error {
 	return nil
 }
 
-// drain sends r and reads the answer to its end, for nothing but how it ends. It closes accepted when the engine has
-// taken r.
+// drain sends r and reads the answer to its end. It closes accepted when the engine has taken r.
 func (b *beside) drain(ctx context.Context, r *engine.Request, report fault.Report) error {
-	resp, err := b.rep.Client.Do(ctx, r)
-	if err != nil {
-		return err
+	err := stream.Swallow(ctx, b.rep.Client, r, func() { close(b.accepted) }, report.Refused)
+	if _, unusable := errors.AsType[*stream.Unusable](err); unusable {
+		return report.Meaning(err)
 	}
-	defer resp.Close()
-	if resp.Status() != 200 {
-		return report.Refused(resp)
-	}
-	close(b.accepted)
-	resp.SetIdle(r.IdleTimeout)
-	var events sse.Scanner
-	events.Reset(sse.Options{})
-	for err == nil {
-		var piece []byte
-		piece, err = engine.Next(resp)
-		if r.Stream && len(piece) > 0 {
-			if _, bad := events.Feed(piece); bad != nil {
-				return report.Meaning(&stream.Unusable{Begun: true, Err: bad})
-			}
-		}
-	}
-	switch {
-	case !errors.Is(err, io.EOF):
-		return err
-	case r.Stream && !events.Done():
-		return fmt.Errorf("%w: the stream has no end", engine.ErrReset)
-	}
-	return nil
+	return err
 }
 
 // judge tells the breaker how the leg ended. A failure that its engine reported of itself is the Dispatch's to judge:

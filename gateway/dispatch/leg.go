@@ -41,6 +41,15 @@ type leg struct {
 	hop *ensemble.Hop
 }
 
+// most is how many tokens the engine may write: one that shows that the prompt is computed, where the answer is not
+// asked of both engines alike.
+func (l leg) most() int {
+	if l.hop.Beside {
+		return l.attempt.most()
+	}
+	return 1
+}
+
 // run gets the leg's answer, as often as its place is taken back.
 func (l leg) run(ctx context.Context) (err error) {
 	a, hop := l.attempt, l.hop
@@ -52,7 +61,7 @@ func (l leg) run(ctx context.Context) (err error) {
 			a.turn.place.Watch(ctx)
 		}
 		if !hop.NoPlace {
-			if err = a.enter(ctx, a.Timer.Since()); err != nil {
+			if err = a.enter(ctx, a.Timer.Since(), l.most()); err != nil {
 				return err
 			}
 		}

@@ -138,7 +138,7 @@ func (t *takeover) takeUp(ctx context.Context) (err error) {
 func (c carrier) enterInTime(ctx context.Context) error {
 	within, cancel := context.WithTimeoutCause(ctx, c.Runtime.Limits.TTFTTimeout, fault.ErrNoPlace)
 	defer cancel()
-	return c.enter(within, c.Timer.Since())
+	return c.enter(within, c.Timer.Since(), c.most())
 }
 
 // toNewest has what follows go by the newest Runtime, as the request's own has no replica left that may answer: one may

@@ -104,11 +104,11 @@ func (r *Replica) MaxContext() int {
 // FellAsleep returns true if the engine, which has refused a request, says that it sleeps. It asks the engine.
 func (r *Replica) FellAsleep(ctx context.Context) bool { return r.Asleep != nil && r.Asleep(ctx) }
 
-// Shorter returns true if another replica of its specialist takes more tokens, or may.
+// Shorter returns true if another replica of its specialist that could do its part takes more tokens, or may.
 func (r *Replica) Shorter(rt *Runtime) bool {
-	own, specialist := r.MaxContext(), r.Fleet.Spec().Specialist
+	own, spec := r.MaxContext(), r.Fleet.Spec()
 	for _, other := range &rt.Replicas {
-		if other == nil || other.Fleet.Spec().Specialist != specialist {
+		if other == nil || other.Fleet.Spec().Specialist != spec.Specialist || !other.Fleet.Spec().Covers(spec.Role) {
 			continue
 		}
 		if most := other.MaxContext(); most != own && (most == 0 || most > own) {

@@ -110,6 +110,12 @@ func (p *Plan) Check(r *intake.Request) error {
 			p.Specialist.Name, most))
 }
 
+// Fits reports whether a replica's context has room for the prompt, as far as it is counted, and so many tokens more.
+func (p *Plan) Fits(rep *ensemble.Replica, answer int) bool {
+	most := rep.MaxContext()
+	return most == 0 || !p.Prompt.Exact || p.Prompt.LongestPrompt()+answer <= most
+}
+
 // Predicted returns how many tokens of the prompt a replica is believed to serve from its cache.
 func (p *Plan) Predicted(host index.HostID) int {
 	return p.servable(host, p.Specialist.Held(p.route.View(), host))

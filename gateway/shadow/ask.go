@@ -8,15 +8,12 @@ import (
 
 	"octet/calibration"
 	"octet/engine"
-	"octet/gateway/ensemble"
 	"octet/gateway/intake"
 	"octet/gateway/place"
 	"octet/gateway/plan"
 	"octet/gateway/sse"
 	"octet/gateway/stream"
 	"octet/gateway/upstream"
-	"octet/routing/fleet"
-	"octet/scheduler/gate"
 )
 
 // errNoPlace is a specialist of which no replica has a place for a shadow now.
@@ -28,40 +25,34 @@ func (sh *Shadow) answer(ctx context.Context) (calibration.Answer, error) {
 		return calibration.Answer{}, err
 	}
 	var p plan.Plan
-	rep, err := sh.choose(ctx, &p)
+	last, err := sh.choose(ctx, &p)
 	if err != nil {
 		return calibration.Answer{}, err
 	}
-	sh.chosen = rep
-	predicted := p.Predicted(rep.Host)
+	sh.chosen = last.rep
 	p.Release(true)
-	lora, ok := sh.sp.HoldLoaded(rep, p.Adapter) // nothing is loaded for a shadow
-	if !ok {
-		return calibration.Answer{}, errNoPlace
-	}
-	defer lora.Release()
-	at := place.New(rep.Fleet, rep.Gate, sh.sp.BlockSize)
-	defer at.Release()
-	within := at.Watch(ctx)
-	q := gate.Request{Now: sh.of.Now(), Victim: true, AtOnce: true}
-	p.Admission(sh.request, &q)
-	demand := fleet.Demand{Prompt: p.Prompt.Tokens, Uncached: p.Prompt.Tokens - predicted, Whole: !sh.request.Stream}
-	_, err = at.Admit(ctx, &q, demand, &sh.timer)
+	defer last.leave()
+	within, err := sh.enter(ctx, last, &p)
 	sh.queued(err)
 	if err != nil {
 		return calibration.Answer{}, err
 	}
-	defer at.Unwatch()
+	if last.partner != nil {
+		defer last.partner.leave()
+		if within, err = sh.meet(within, last, &p); err != nil {
+			return calibration.Answer{}, err
+		}
+	}
 	sh.standing.Store(standSent)
-	rep.Shadows.Add(1)
-	defer rep.Shadows.Add(-1)
-	answer, err := sh.call(within, rep, &at, p.Adapter)
-	return answer, at.Cause(err)
+	last.rep.Shadows.Add(1)
+	defer last.rep.Shadows.Add(-1)
+	answer, err := sh.call(within, last, p.Adapter)
+	return answer, place.Cause(within, err)
 }
 
 // choose takes the best replica whose breaker is closed: a shadow is no probe. It serves the weights that are judged:
-// a copy's answer counts for its specialist.
-func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*ensemble.Replica, error) {
+// a copy's answer counts for its specialist. One whose engine has to meet another gets a partner.
+func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*turn, error) {
 	p.At(sh.sp, sh.sp.Edition(sh.adapter))
 	found, err := p.Make(ctx, sh.rt, sh.request, &plan.Ask{Now: sh.of.Now()})
 	sh.routed(err)
@@ -75,39 +66,55 @@ func (sh *Shadow) choose(ctx context.Context, p *plan.Plan) (*ensemble.Replica, 
 		}
 		return nil, fmt.Errorf("%w: %w", errNoPlace, err)
 	}
-	for _, at := range found.Steps[len(found.Steps)-1].Ranked {
-		rep := sh.rt.Replicas[at.Host]
-		if rep != nil && rep.Fleet.State() == "closed" && !rep.Fleet.Draining() && !rep.Fleet.Withdrawn() &&
-			sh.sp.Board.Breaker().Judges(rep.Revision()) {
-			return rep, nil
-		}
+	n := len(found.Steps) - 1
+	last := sh.turnAt(p, &found.Steps[n])
+	if last == nil || last.rep.OnlyAfterMeeting() && !sh.pair(p, found.Steps[:n], last) {
+		p.Release(false)
+		return nil, errNoPlace
 	}
-	p.Release(false)
-	return nil, errNoPlace
+	last.hop.Last, last.hop.Answerer = true, last.rep
+	return last, nil
 }
 
 // call sends the body and reads the answer, in memory that is bounded. served is the adapter's name in the engine.
-func (sh *Shadow) call(ctx context.Context, rep *ensemble.Replica, p *place.Place, served string) (calibration.Answer,
-	error) {
-	r, hop := sh.request, &ensemble.Hop{Replica: rep, Answerer: rep, Last: true, NoUsage: true}
-	upstream.Prepare(hop, r, served, nil)
-	segments, err := upstream.Segments(hop, r, nil)
+func (sh *Shadow) call(ctx context.Context, t *turn, served string) (calibration.Answer, error) {
+	defer t.place.Unwatch()
+	upstream.Trace(&t.hop, sh.trace.Ask(), "")
+	q, err := sh.asked(t, served)
 	if err != nil {
 		return calibration.Answer{}, err
 	}
-	upstream.Trace(hop, sh.trace.Ask(), "")
-	q := &engine.Request{HeaderTimeout: sh.rt.Shadow.Timeout, IdleTimeout: sh.rt.Shadow.Timeout}
-	upstream.Fill(q, hop, r, segments)
-	resp, err := rep.Client.Do(ctx, q)
+	resp, err := t.rep.Client.Do(ctx, q)
 	if err != nil {
 		return calibration.Answer{}, err
 	}
 	defer resp.Close()
 	if resp.Status() != 200 {
-		return calibration.Answer{}, fmt.Errorf("%w: status %d", engine.ErrProtocol, resp.Status())
+		return calibration.Answer{}, refused(resp)
 	}
-	return sh.read(stream.Source{Engine: &rep.Kind, Request: &r.Parsed, Response: resp, Place: p, Shape: &rep.Answers,
-		Rewriter: ensemble.Plain{}, Context: sh.sp.MaxContext()})
+	return sh.read(stream.Source{Engine: &t.rep.Kind, Request: &sh.request.Parsed, Response: resp, Place: &t.place,
+		Shape: &t.rep.Answers, Rewriter: t.protocol, Context: sh.sp.MaxContext()})
+}
+
+// refused is the error of an engine's answer other than 200.
+func refused(resp engine.Response) error {
+	return fmt.Errorf("%w: status %d", engine.ErrProtocol, resp.Status())
+}
+
+// asked is what the engine of a turn is asked.
+func (sh *Shadow) asked(t *turn, served string) (*engine.Request, error) {
+	r := sh.request
+	upstream.Prepare(&t.hop, r, served, nil)
+	if err := t.protocol.Request(&t.hop); err != nil {
+		return nil, err
+	}
+	segments, err := upstream.Segments(&t.hop, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	q := &engine.Request{HeaderTimeout: sh.rt.Shadow.Timeout, IdleTimeout: sh.rt.Shadow.Timeout}
+	upstream.Fill(q, &t.hop, r, segments)
+	return q, nil
 }
 
 // unaryFactor is how much longer than its text an answer in one piece may be: it has a frame.

@@ -16,4 +16,5 @@
 // learn.
 // 5. What an answer to a copy calls goes nowhere. A request has no shadow if an engine could run one of its tools.
 // 6. An answer that calls tools is a step on the way to one: no verifier is offered it, and a judge reads its calls.
+// 7. A replica whose engine answers only after it has met one that computes the prompt is asked together with that one.
 package shadow

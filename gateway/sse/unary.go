@@ -1,6 +1,9 @@
 package sse
 
-import "sync/atomic"
+import (
+	"fmt"
+	"sync/atomic"
+)
 
 // Unary is what an answer says that was not streamed.
 type Unary struct {
@@ -10,8 +13,8 @@ type Unary struct {
 	Calls  []Call // of an answer that is not a chat completion; of one that is, see Calls
 }
 
-// ScanUnary reads an answer that was not streamed. It fails with ErrGarbage when body is not a JSON object, and with an
-// *EngineError when it is an error.
+// ScanUnary reads an answer that was not streamed. It fails with ErrGarbage when body is not a JSON object that has
+// choices, and with an *EngineError when it is an error.
 func ScanUnary(body []byte) (Unary, error) {
 	var k chunk
 	return k.unary(body)
@@ -23,6 +26,8 @@ func (k *chunk) unary(body []byte) (Unary, error) {
 		return Unary{}, ErrGarbage
 	case k.failed:
 		return Unary{}, k.engineError(body)
+	case k.choices == 0:
+		return Unary{}, fmt.Errorf("%w: an answer without choices", ErrGarbage)
 	}
 	if string(k.finish) == aborted {
 		return Unary{}, Aborted()

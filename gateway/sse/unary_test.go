@@ -1,6 +1,7 @@
 package sse
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -27,7 +28,8 @@ func TestScanUnaryReadsAWholeAnswer(t *testing.T) {
 	if _, err := ScanUnary([]byte(`{"error":{"message":"full","type":"RateLimitError","param":null,"code":429}}`)); !errors.As(err, &engine) || *engine != (EngineError{"full", "RateLimitError", "429"}) {
 		t.Errorf("error: %v", err)
 	}
-	for _, body := range []string{"", "null", "[]", "{", "{}{}", "oops"} {
+	for _, body := range []string{"", "null", "[]", "{", "{}{}", "oops", "{}", `{"choices":[]}`,
+		`{"choices":null,"usage":{"prompt_tokens":1}}`} {
 		if _, err := ScanUnary([]byte(body)); !errors.Is(err, ErrGarbage) {
 			t.Errorf("%q: %v", body, err)
 		}
@@ -41,8 +43,19 @@ func slowUnary(body string) (u Unary, err string, ok bool) {
 		return Unary{}, "garbage", true
 	}
 	_, known := v.read(body, false, true)
+	if known && v.Err == "" && !v.Done && !hasChoices(body) {
+		v.Err = "garbage"
+	}
 	u = Unary{Usage: v.Usage, Finish: v.Finish, Text: []byte(v.Text)}
 	return u, v.Err, known && !v.Done
+}
+
+// hasChoices reports whether an answer has any.
+func hasChoices(body string) bool {
+	var members map[string]json.RawMessage
+	var choices []json.RawMessage
+	return json.Unmarshal([]byte(body), &members) == nil && json.Unmarshal(members["choices"], &choices) == nil &&
+		len(choices) > 0
 }
 
 func checkUnary(t *testing.T, a *Answers, body string) {

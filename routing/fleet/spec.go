@@ -19,6 +19,14 @@ type Spec struct {
 	OnlyHanded bool // it answers no prompt but those that another has computed for it
 }
 
+// Answers reports whether a replica of a role is there for answers, and not only for what comes before them.
+func Answers(role string) bool { return role == "" || role == RoleBoth || role == RoleDecode }
+
+// Covers reports whether a replica's role lets it do what one of another role is there for.
+func (s *Spec) Covers(role string) bool {
+	return s.Role == role || s.Role == "" || s.Role == RoleBoth || Answers(role) && Answers(s.Role)
+}
+
 // Roles of a replica.
 const (
 	RoleBoth    = "both"
