@@ -33,8 +33,8 @@ func (d *draining) Take([]byte) (more bool, err error) {
 // Pause implements engine.Sink.
 func (*draining) Pause() (more bool, err error) { return true, nil }
 
-// Swallow sends q to an engine and reads the answer to its end, for nothing but how it ends. accepted is called once the
-// engine has taken q; refused makes the error of a status other than 200. What is no answer is a *Unusable.
+// Swallow sends q to an engine and reads the answer to its end, for nothing but how it ends. accepted is called once
+// the engine has taken q; refused makes the error of a status other than 200. What is no answer is a *Unusable.
 func Swallow(ctx context.Context, client engine.Client, q *engine.Request, accepted func(),
 	refused func(engine.Response) error) error {
 	resp, err := client.Do(ctx, q)
