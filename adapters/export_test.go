@@ -69,6 +69,26 @@ func (p *Placement) Check() error {
 	return nil
 }
 
+// CheckServing returns which adapter a host could hold that requests are not sent there for, if they may go to no other;
+// nil if there is none.
+func (p *Placement) CheckServing(now time.Time) error {
+	for _, e := range p.force {
+		if now.Before(e.refused) || now.Before(e.barred) || e.Path == "" {
+			continue
+		}
+		for _, h := range p.hosts {
+			c := h.at(e)
+			if !h.up || !h.able || h.rests || c != nil && now.Before(c.retry) {
+				continue
+			}
+			if hosts, _ := p.Serving(e.served, func(o uint16) bool { return o == h.id }, now); len(hosts) == 0 {
+				return fmt.Errorf("nothing is sent to %d for %s, which is %v there", h.id, e.served, c)
+			}
+		}
+	}
+	return nil
+}
+
 func (c *placed) check() error {
 	switch {
 	case c.users < 0:

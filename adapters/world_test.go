@@ -136,6 +136,11 @@ func (w *world) check() {
 	if err := w.p.Check(); err != nil {
 		w.t.Fatal(err)
 	}
+	if w.steps%1000 == 0 {
+		if err := w.p.CheckServing(w.now); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 // act carries out what the Placement decides.
