@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -91,9 +92,10 @@ type App struct {
 	certificates *certificates
 	begun        *config.Config // of the start, which sections that are read there only stay with
 
-	buildMu    sync.Mutex     // one generation is built at a time; guards all below
-	cfg        *config.Config // in force, with the replicas that were found
-	listed     *config.Config // the same without them
+	cfg atomic.Pointer[config.Config] // in force, with the replicas that were found; nil before the first commit
+
+	buildMu    sync.Mutex     // one generation is built at a time, which may wait for engines; guards all below
+	listed     *config.Config // the configuration in force without the replicas that were found
 	generation uint64
 	outside    outside
 	server     *gateway.Server // nil before the first commit; set once
@@ -222,12 +224,8 @@ func (a *App) Tokenizers() *tokenizers.Tokenizers { return a.tokens }
 // Knobs returns the thresholds and floors that operators may override.
 func (a *App) Knobs() *slo.Knobs { return a.history.knobs }
 
-// Config returns the configuration in force.
-func (a *App) Config() *config.Config {
-	a.buildMu.Lock()
-	defer a.buildMu.Unlock()
-	return a.cfg
-}
+// Config returns the configuration in force. It waits for nothing.
+func (a *App) Config() *config.Config { return a.cfg.Load() }
 
 // cleared has the Gate of a replica forget what its engine's cache has lost.
 func (a *App) cleared(id index.HostID) {
@@ -266,7 +264,7 @@ func (a *App) release() error {
 		}
 	}
 	if a.history != nil {
-		a.history.saveProbation(a.cfg)
+		a.history.saveProbation(a.Config())
 	}
 	return err
 }

@@ -113,7 +113,7 @@ func (d *discovered) reconcile(ctx context.Context) time.Duration {
 	d.app.buildMu.Lock()
 	defer d.app.buildMu.Unlock()
 	plan := d.planned(d.app.listed)
-	if !d.stale.Swap(false) && discovery.Same(plan.Config, d.app.cfg) {
+	if !d.stale.Swap(false) && discovery.Same(plan.Config, d.app.Config()) {
 		d.mark(plan)
 		return plan.Again
 	}

@@ -35,7 +35,9 @@ func NewTimed(m classifier.Model, timeout time.Duration, outcomes *prometheus.Co
 
 // FollowModel calls onChange when the artefact of cfg has been replaced.
 func FollowModel(ctx context.Context, cfg *config.Config, onChange func()) {
-	(&App{cfg: cfg}).followModel(ctx, onChange)
+	a := new(App)
+	a.cfg.Store(cfg)
+	a.followModel(ctx, onChange)
 }
 
 // Rates returns what counts tenants' rates together with other gateways.

@@ -59,13 +59,6 @@ func (a *App) declared(replica string) (*config.Specialist, *config.Replica) {
 	return find(a.Config(), replica)
 }
 
-// measureContexts updates what requests may hold, after an engine has told it.
-func (a *App) measureContexts() {
-	a.buildMu.Lock()
-	defer a.buildMu.Unlock()
-	a.identities.measureContexts(a.cfg, a.replicas.present())
-}
-
 // apply makes a generation of what is listed and what was found. It needs buildMu.
 func (a *App) apply(ctx context.Context, listed *config.Config) error {
 	plan := a.discovered.planned(listed)
@@ -131,7 +124,7 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	a.outside.commit(g.outside, g.cfg)
 	a.tracing.commit(g.traces)
 	a.identities.keep(g.cfg)
-	a.identities.measureContexts(g.found, g.replicas)
+	a.identities.commit(g.found, g.replicas)
 	a.specialists.pipelines.Store(&g.pipelines)
 	now := time.Now()
 	a.history.commit(g.boards, now)
@@ -156,11 +149,12 @@ func (a *App) commit(g *generation) (gone []*replica) {
 	a.revisions.commit(g.cfg, now)
 	a.certificates.commit(g.replicas, issuerFiles(g.cfg.Auth.JWT))
 	a.gateways.serve(g.replicas)
-	a.cfg, a.listed = g.cfg, g.listed
+	a.cfg.Store(g.cfg)
+	a.listed = g.listed
 	a.discovered.sources.Follow(g.listed)
 	a.discovered.mark(g.plan)
 	a.tenancy.commit(g.cfg, g.runtime.Tenants)
-	a.history.saveProbation(a.cfg)
+	a.history.saveProbation(g.cfg)
 	if a.server == nil {
 		a.server = gateway.New(g.runtime, a.serverOptions(g.cfg))
 		a.gateways.shareConversations(a.server)

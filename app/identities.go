@@ -36,6 +36,10 @@ type identities struct {
 	known  map[origin]openai.Identity // guarded by mu
 	asked  map[origin]bool            // since the engine last failed a probe; guarded by mu
 	warned map[origin]bool            // that it contradicts the configuration; guarded by mu
+
+	measuring sync.Mutex
+	cfg       *config.Config      // in force, by which contexts are measured; guarded by measuring
+	replicas  map[string]*replica // of cfg, by name; guarded by measuring
 }
 
 func newIdentities(a *App, via string) *identities {
@@ -202,17 +206,27 @@ func (s *identities) contradiction(k replicaKey) string {
 	return ""
 }
 
+// commit has contexts be measured by a configuration and its replicas from now on.
+func (s *identities) commit(cfg *config.Config, replicas map[string]*replica) {
+	s.measuring.Lock()
+	s.cfg, s.replicas = cfg, replicas
+	s.measuring.Unlock()
+	s.measureContexts()
+}
+
 // measureContexts updates what each specialist's requests may hold: the configured context, or what its engines have
 // told.
-func (s *identities) measureContexts(cfg *config.Config, replicas map[string]*replica) {
+func (s *identities) measureContexts() {
+	s.measuring.Lock()
+	defer s.measuring.Unlock()
 	pool := func(name string) int {
-		if r := replicas[name]; r != nil {
+		if r := s.replicas[name]; r != nil {
 			return r.blocks * r.key.blockSize
 		}
 		return 0
 	}
-	for i := range cfg.Specialists {
-		sp := &cfg.Specialists[i]
+	for i := range s.cfg.Specialists {
+		sp := &s.cfg.Specialists[i]
 		limit := cmp.Or(sp.Context, s.limit(sp, pool), config.UnknownContext)
 		s.contextOf(sp.Name).Store(int64(limit))
 	}

@@ -102,7 +102,7 @@ func (p prober) learnKind(ctx context.Context, rep *config.Replica, r *replica) 
 		return // the next probe asks again
 	}
 	p.app.identities.note(r.key.origin(), id)
-	p.app.measureContexts()
+	p.app.identities.measureContexts()
 	if rep.Engine == engine.Auto && id.Kind != r.key.kind() {
 		p.app.Log.Info("engine found out", "replica", r.key.name, "engine", id.Kind)
 		p.app.discovered.rebuild()

@@ -55,7 +55,7 @@ func (a *App) start() (begun bool, err error) {
 		return false, nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cfg, running := a.cfg, new(sync.WaitGroup)
+	cfg, running := a.Config(), new(sync.WaitGroup)
 	if err := a.gateways.claimName(ctx); err != nil {
 		cancel()
 		return false, err
@@ -100,7 +100,7 @@ func (a *App) start() (begun bool, err error) {
 
 // startEvents begins to take cache events in: the configured ones, or those of Options.Events.
 func (a *App) startEvents(ctx context.Context, running *sync.WaitGroup) (wait func(), err error) {
-	c := a.cfg.Events
+	c := a.Config().Events
 	if a.Events != nil {
 		c = config.Events{}
 		running.Go(func() { _ = a.Events.Consume(ctx, a.fabric.Feed()) }) // it fails only where ctx ends
@@ -112,7 +112,7 @@ func (a *App) startEvents(ctx context.Context, running *sync.WaitGroup) (wait fu
 // Nothing may be served any more.
 func (a *App) Close() error {
 	a.buildMu.Lock()
-	stop, most := a.stop, a.cfg.Limits.Stop
+	stop, most := a.stop, a.Config().Limits.Stop
 	a.buildMu.Unlock()
 	var err error
 	ended := within(most, func() {

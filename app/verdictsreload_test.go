@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,6 +80,39 @@ func TestAReloadThatChangesWindowsLosesNoVerdict(t *testing.T) {
 		before.Outcome(slo.Verdict{Answered: time.Now(), Pass: true}) // as the verifier of an answer that took long
 		if got := board().Report().Correctness.Samples; got != n+1 {
 			t.Errorf("of %d verdicts %d count", n+1, got)
+		}
+	})
+}
+
+// Replicas are probed while a configuration is built that waits for an engine which says nothing.
+func TestABuildThatWaitsHoldsUpNoProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, []emulator.Config{{Name: "debug-0", Model: "debug", Blocks: 512, Step: time.Millisecond}})
+		var probes atomic.Int64
+		counted := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/health" {
+				probes.Add(1)
+			}
+		})}
+		b.Engines["counted"] = &apptest.BubbleEngine{Listener: apptest.NewMemory()}
+		b.Engines["silent"] = &apptest.BubbleEngine{Listener: apptest.NewMemory()}
+		var serving sync.WaitGroup
+		serving.Go(func() { _ = counted.Serve(b.Engines["counted"].Listener) })
+		t.Cleanup(func() {
+			_ = counted.Close()
+			serving.Wait()
+		})
+		const more = "      - {url: \"http://%s\", engine: vllm, blocks: 512}\n"
+		served := keptVerdicts + fmt.Sprintf(more, "counted") + "fleet: {probe_interval: 50ms}\n"
+		b.Serve(served)
+		time.Sleep(time.Second)
+		before, began := probes.Load(), time.Now()
+		next := strings.Replace(served, "fleet:", fmt.Sprintf(more, "silent")+"fleet:", 1)
+		if err := b.App.Apply(t.Context(), b.Config(next)); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took < 500*time.Millisecond || probes.Load()-before < int64(took/(100*time.Millisecond)) {
+			t.Errorf("%d probes in the %v of a build", probes.Load()-before, took)
 		}
 	})
 }
