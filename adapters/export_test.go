@@ -69,7 +69,7 @@ func (p *Placement) Check() error {
 	return nil
 }
 
-// CheckServing returns which adapter a host could hold that requests are not sent there for, if they may go to no other;
+// CheckServing returns which adapter a host could hold for which requests are not sent there that may go to no other;
 // nil if there is none.
 func (p *Placement) CheckServing(now time.Time) error {
 	for _, e := range p.force {

@@ -42,7 +42,8 @@ type Keeper struct {
 	p       *Placement
 	members map[uint16]Member
 	looking map[uint16]bool // hosts whose engines are asked what they have, for requests that wait
-	moves   int             // that the caller of Tick knows of
+	loads   map[uint16]*load
+	moves   int // that the caller of Tick knows of
 	counts  Counts
 	closed  bool
 
@@ -60,7 +61,7 @@ type Counts struct {
 // NewKeeper returns a Keeper without replicas and adapters, which makes what is loaded known by r.
 func NewKeeper(log *slog.Logger, r *Residency) *Keeper {
 	k := &Keeper{log: log, residency: r, p: NewPlacement(Rules{}), members: map[uint16]Member{},
-		looking: map[uint16]bool{}}
+		looking: map[uint16]bool{}, loads: map[uint16]*load{}}
 	k.force.Store(&map[string]string{})
 	k.ctx, k.end = context.WithCancel(context.Background())
 	return k
@@ -210,6 +211,17 @@ func (k *Keeper) Down(host uint16) {
 	defer k.mu.Unlock()
 	k.p.Down(host, time.Now())
 	k.publish()
+}
+
+// Unwell is Down for an engine that says so itself: one that has died may never answer the load that it died of, which
+// is not waited for any more.
+func (k *Keeper) Unwell(host uint16) {
+	k.mu.Lock()
+	if under := k.loads[host]; under != nil {
+		under.cut(errUnwell)
+	}
+	k.mu.Unlock()
+	k.Down(host)
 }
 
 // Runs is Placement.Runs.

@@ -15,17 +15,40 @@ func (k *Keeper) perform(actions []Action) {
 		if k.closed || m.Engine == nil {
 			continue
 		}
-		timeout := k.p.rules.Timeout
-		k.running.Go(func() { k.carryOut(a, m, timeout) })
+		under := k.newLoad()
+		if a.Load {
+			k.loads[a.Host] = under
+		}
+		k.running.Go(func() { k.carryOut(under, a, m) })
 	}
 }
 
+// load is a load, or an unload, that an engine is asked for.
+type load struct {
+	ctx     context.Context // of the question, but for its time
+	cut     context.CancelCauseFunc
+	timeout time.Duration // of each question
+}
+
+// newLoad returns one that ends with the Keeper. mu is held.
+func (k *Keeper) newLoad() *load {
+	ctx, cut := context.WithCancelCause(k.ctx)
+	return &load{ctx, cut, k.p.rules.Timeout}
+}
+
+// errUnwell cuts a load whose engine says that it is not well.
+var errUnwell = errors.New("the engine says meanwhile that it is not well")
+
 // carryOut asks an engine for one thing, and tells the Placement how it ended.
-func (k *Keeper) carryOut(a Action, m Member, timeout time.Duration) {
+func (k *Keeper) carryOut(under *load, a Action, m Member) {
+	defer under.cut(nil)
 	began := time.Now()
-	r := k.ask(a, m, timeout)
+	r := k.ask(under, a, m)
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.loads[a.Host] == under {
+		delete(k.loads, a.Host)
+	}
 	now := time.Now()
 	if a.Load {
 		k.count(a, m, r, now.Sub(began))
@@ -92,8 +115,9 @@ func (k *Keeper) complain(now time.Time, what string, a Action, m Member, err er
 }
 
 // ask asks an engine for one thing. What it does not say is found out by what it lists afterwards.
-func (k *Keeper) ask(a Action, m Member, timeout time.Duration) Result {
-	ctx, cancel := context.WithTimeout(k.ctx, timeout)
+func (k *Keeper) ask(under *load, a Action, m Member) Result {
+	timeout := under.timeout
+	ctx, cancel := context.WithTimeout(under.ctx, timeout)
 	defer cancel()
 	err := protected(func() error {
 		if a.Load {
@@ -101,6 +125,9 @@ func (k *Keeper) ask(a Action, m Member, timeout time.Duration) Result {
 		}
 		return m.Engine.Unload(ctx, a.Name)
 	})
+	if err != nil && errors.Is(context.Cause(under.ctx), errUnwell) {
+		err = errUnwell
+	}
 	if errors.Is(err, ErrUnsupported) {
 		return Result{Err: err}
 	}

@@ -219,3 +219,36 @@ func TestAnEngineThatIsAwayHasDiedOfNothing(t *testing.T) {
 		k.Close()
 	})
 }
+
+// A load of which its engine has died may have no answer. Once the engine says that it is not well it is over: what
+// waits elsewhere is told, and the next host tries it when it may, not after the time of a load.
+func TestALoadIsNotWaitedForWhereTheEngineIsNotWell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		engines := []*stub{newStub(t, 4), newStub(t, 4), newStub(t, 4)}
+		for _, e := range engines {
+			e.hangs.Store(true)
+		}
+		rules := adapters.Rules{Retry: 5 * time.Second, Timeout: time.Hour}
+		k := kept(t, rules, declare(1, 0), engines...)
+		k.Tick()
+		synctest.Wait()
+		for h, e := range engines {
+			if v := k.Views(uint16(h)); len(v) > 0 && v[0].State == "loading" {
+				e.dead.Store(true)
+				k.Unwell(uint16(h))
+			}
+			e.hangs.Store(false)
+		}
+		synctest.Wait()
+		if why := k.Nowhere("a000", "a000"); !errors.Is(why.Reason, adapters.ErrLoad) || why.RetryAfter != rules.Retry {
+			t.Errorf("%v, again after %v", why, why.RetryAfter)
+		}
+		time.Sleep(rules.Retry)
+		k.Tick()
+		time.Sleep(time.Second)
+		if c := k.Counts(); c.Loaded != 2 || c.Failures != 1 {
+			t.Errorf("%+v", c)
+		}
+		k.Close()
+	})
+}

@@ -54,7 +54,7 @@ func (p prober) Probe(ctx context.Context, member *fleet.Replica) error {
 		r.client.Away()
 		if !member.Healthy() {
 			p.app.fabric.Feed().Release(name)
-			p.adaptersLost(r)
+			p.adaptersLost(r, err)
 		}
 		return err
 	}
@@ -118,9 +118,15 @@ func (p prober) fit(r *replica, blocks int) {
 	p.app.discovered.rebuild()
 }
 
-// adaptersLost notes that it is not known what an engine has loaded: it does not answer.
-func (p prober) adaptersLost(r *replica) {
-	if keeper := p.app.keepers.of(r.key.specialist); keeper != nil {
-		keeper.Down(uint16(r.served.Host))
+// adaptersLost notes that it is not known what an engine has loaded: it does not answer, or says that it is not well.
+func (p prober) adaptersLost(r *replica, err error) {
+	keeper := p.app.keepers.of(r.key.specialist)
+	if keeper == nil {
+		return
 	}
+	if said, is := errors.AsType[*openai.StatusError](err); is && said.Status >= 500 && !openai.IsLoading(err) {
+		keeper.Unwell(uint16(r.served.Host))
+		return
+	}
+	keeper.Down(uint16(r.served.Host))
 }

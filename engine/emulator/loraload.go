@@ -13,7 +13,7 @@ const (
 	LoadRefused = "load_refused" // status 500 after the time of the load, and nothing is loaded
 	LoadDies    = "load_dies"    // the connection is reset half way, and nothing is loaded
 	LoadCut     = "load_cut"     // the adapter is loaded, and the connection is reset instead of the answer
-	// status 500 after the time of the load, and the engine is dead: what vLLM answers where its worker dies of a load
+	// the engine is dead after the time of the load, and answers it never, as vLLM 0.32 whose core is killed by one
 	LoadKills = "load_kills"
 	LoadLost  = "load_lost" // the answer says that it is loaded, and it is not
 )
@@ -51,8 +51,8 @@ func (h handlers) loadAdapter(w http.ResponseWriter, r *http.Request) {
 	case LoadLost:
 	case LoadKills:
 		h.end()
-		err = &problem{Code: http.StatusInternalServerError, Type: "InternalServerError",
-			Message: "The engine's worker has died."}
+		<-r.Context().Done()
+		return
 	case LoadRefused:
 		err = &problem{Code: http.StatusInternalServerError, Type: "InternalServerError",
 			Message: "The lora adapter could not be loaded."}
