@@ -41,9 +41,9 @@ type Keeper struct {
 	mu      sync.Mutex // guards all below; nothing is asked of an engine under it
 	p       *Placement
 	members map[uint16]Member
-	looking map[uint16]bool // hosts whose engines are asked what they have, for requests that wait
-	loads   map[uint16]*load
-	moves   int // that the caller of Tick knows of
+	looking map[uint16]bool  // hosts whose engines are asked what they have, for requests that wait
+	loads   map[uint16]*load // that are under way, by host
+	moves   int              // that the caller of Tick knows of
 	counts  Counts
 	closed  bool
 
