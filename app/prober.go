@@ -118,15 +118,22 @@ func (p prober) fit(r *replica, blocks int) {
 	p.app.discovered.rebuild()
 }
 
-// adaptersLost notes that it is not known what an engine has loaded: it does not answer, or says that it is not well.
+// adaptersLost notes that it is not known what an engine has loaded: it does not answer, or is not well.
 func (p prober) adaptersLost(r *replica, err error) {
 	keeper := p.app.keepers.of(r.key.specialist)
 	if keeper == nil {
 		return
 	}
-	if said, is := errors.AsType[*openai.StatusError](err); is && said.Status >= 500 && !openai.IsLoading(err) {
+	if unwell(err) {
 		keeper.Unwell(uint16(r.served.Host))
 		return
 	}
 	keeper.Down(uint16(r.served.Host))
+}
+
+// unwell reports whether a probe that failed says that the engine is not well, not only that it is slow: it says so
+// itself, or takes no connections, as vLLM while it ends.
+func unwell(err error) bool {
+	said, is := errors.AsType[*openai.StatusError](err)
+	return errors.Is(err, engine.ErrConnect) || is && said.Status >= 500 && !openai.IsLoading(err)
 }
