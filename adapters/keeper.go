@@ -213,8 +213,8 @@ func (k *Keeper) Down(host uint16) {
 	k.publish()
 }
 
-// Unwell is Down for an engine that says so itself: one that has died may never answer the load that it died of, which
-// is not waited for any more.
+// Unwell is Down for an engine that is known not to be well: one that has died may never answer the load that it died
+// of, which is not waited for any more.
 func (k *Keeper) Unwell(host uint16) {
 	k.mu.Lock()
 	if under := k.loads[host]; under != nil {

@@ -36,8 +36,8 @@ func (k *Keeper) newLoad() *load {
 	return &load{ctx, cut, k.p.rules.Timeout}
 }
 
-// errUnwell cuts a load whose engine says that it is not well.
-var errUnwell = errors.New("the engine says meanwhile that it is not well")
+// errUnwell cuts a load whose engine is not well.
+var errUnwell = errors.New("no answer")
 
 // carryOut asks an engine for one thing, and tells the Placement how it ended.
 func (k *Keeper) carryOut(under *load, a Action, m Member) {

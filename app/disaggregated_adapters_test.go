@@ -2,8 +2,6 @@ package app_test
 
 import (
 	"fmt"
-	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,11 +39,7 @@ func TestAPrefillKeepsItsAdapterUntilItIsAsked(t *testing.T) {
 				engines[0].Mode, engines[1].Mode = emulator.ModePrefill, emulator.ModeDecode
 			}
 			w := newWorld(t, fmt.Sprintf(halvesLoras, kind, kind == "vllm"), engines)
-			at, err := url.Parse(w.Engines["p-0"].URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.Replica("p-0").BootstrapPort, _ = strconv.Atoi(at.Port())
+			w.meetAt("p-0")
 			eventually(t, "the adapters can be had", func() bool { return len(w.views()["d-0"]) == 2 })
 			var asking sync.WaitGroup
 			for i, adapter := range strings.Split("abababab", "") {

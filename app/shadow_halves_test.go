@@ -5,10 +5,12 @@ import (
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"octet/engine/emulator"
+	"octet/slo"
 )
 
 // shadowedHalves is a specialist of one replica, whose shadow is one of two halves.
@@ -43,11 +45,7 @@ func TestACopyIsAnsweredByTwoHalves(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "calibration.jsonl")
 			w := newWorld(t, fmt.Sprintf(shadowedHalves, kind), engines, "shadow.file="+file, "shadow.stream=")
 			w.unsure()
-			at, err := url.Parse(w.Engines["p-0"].URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.Replica("p-0").BootstrapPort, _ = strconv.Atoi(at.Port())
+			w.meetAt("p-0")
 			for n, stream := range []bool{false, true} {
 				resp, answer := w.Post("/v1/chat/completions", asking("unsure 0.60 of two halves", stream),
 					"X-Intent", "review")
@@ -73,4 +71,54 @@ func TestACopyIsAnsweredByTwoHalves(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A demoted specialist whose engines have to meet recovers by the answers to its probes.
+func TestADemotedPairRecoversByItsProbes(t *testing.T) {
+	engines := halvesEngines()[1:4]
+	engines[0].Name, engines[1].Name, engines[2].Name = "p-0", "d-0", "systems-0"
+	engines[0].Mode, engines[1].Mode = emulator.ModePrefill, emulator.ModeDecode
+	for i := range engines {
+		engines[i].Text = emulator.TextProse // with code, for the verifier
+	}
+	w := newWorld(t, `
+auth: {anonymous: true}
+outcomes: {verifier: {sample: 1, workers: 2, command: [sh, -c, 'true', sh, '{}']}}
+specialists:
+  - name: debug
+    tokenizer: builtin
+    fallback: systems
+    slo: {correctness: {floor: 0.5, min_samples: 5, recover_for: 200ms, probe_share: 1}}
+    workflow: disaggregated
+    disaggregation: {min_prompt_tokens: 0, min_uncached_tokens: 0}
+    replicas:
+      - {url: "%s", name: p-0, blocks: 256, engine: sglang, role: prefill}
+      - {url: "%s", name: d-0, blocks: 256, engine: sglang, role: decode}
+  - {name: systems, tokenizer: builtin, replicas: [{url: "%s", name: systems-0, model: debug, blocks: 256}]}
+`, engines)
+	w.meetAt("p-0")
+	code := func(salt string) string {
+		return strings.Replace(long("debug", salt, ""), `"max_tokens":24`, `"max_tokens":200`, 1)
+	}
+	for range 12 {
+		w.App.Server().Runtime().Specialist("debug").Board.Outcome(slo.Verdict{Answered: time.Now()})
+	}
+	if _, resp := w.says("unary", code("demoted")); resp.Header.Get("X-Specialist") != "systems" {
+		t.Fatalf("%q answers", resp.Header.Get("X-Specialist"))
+	}
+	eventually(t, "it answers again", func() bool {
+		_, resp := w.answered(code("probed"))
+		return resp.Header.Get("X-Specialist") == "debug"
+	})
+	w.baseline()
+}
+
+// meetAt has a replica be met where its engine listens.
+func (w *world) meetAt(replica string) {
+	w.T.Helper()
+	at, err := url.Parse(w.Engines[replica].URL)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.Replica(replica).BootstrapPort, _ = strconv.Atoi(at.Port())
 }
