@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,11 +27,7 @@ func pairsOf(t *testing.T, yaml string, sets ...string) *world {
 	w := newWorld(t, yaml, engines, append(sets, "limits.ttft_timeout=2s")...)
 	for _, rep := range w.App.Server().Runtime().Replicas {
 		if rep != nil {
-			at, err := url.Parse(w.Engines[rep.Name].URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rep.BootstrapPort, _ = strconv.Atoi(at.Port())
+			w.meetAt(rep.Name)
 		}
 	}
 	return w

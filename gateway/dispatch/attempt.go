@@ -7,6 +7,7 @@ import (
 
 	"octet/gateway/fault"
 	"octet/gateway/place"
+	"octet/gateway/plan"
 	"octet/gateway/stream"
 	"octet/routing"
 	"octet/routing/fleet"
@@ -154,8 +155,9 @@ func (a attempt) admission(q *gate.Request, leg bool) {
 	}
 	q.Held = a.known
 	q.Returns = a.away.returnsTo(a.Plan.Specialist)
-	if leg { // the prompt, and the one token that shows that it is computed
-		q.MaxNew, q.N, q.Draft, q.OfferBack = 1, 1, 0, false
+	if leg {
+		plan.PromptAlone(q)
+		q.OfferBack = false
 	}
 }
 

@@ -102,7 +102,7 @@ func (p *Plan) Made() bool { return p.route != nil }
 // Check refuses a prompt that leaves no room for an answer in the specialist's context, as far as it is counted.
 func (p *Plan) Check(r *intake.Request) error {
 	prompt, answer, most := p.Prompt.LongestPrompt(), max(r.Parsed.MaxTokens, 1), p.Specialist.MaxContext()
-	if most == 0 || !p.Prompt.Exact || prompt+answer <= most {
+	if p.within(most, answer) {
 		return nil
 	}
 	return apierr.New(apierr.ContextLength, r.PromptMember(),
@@ -112,7 +112,11 @@ func (p *Plan) Check(r *intake.Request) error {
 
 // Fits reports whether a replica's context has room for the prompt, as far as it is counted, and so many tokens more.
 func (p *Plan) Fits(rep *ensemble.Replica, answer int) bool {
-	most := rep.MaxContext()
+	return p.within(rep.MaxContext(), answer)
+}
+
+// within reports whether a context of so many tokens, 0 for any, has room for the prompt and the answer.
+func (p *Plan) within(most, answer int) bool {
 	return most == 0 || !p.Prompt.Exact || p.Prompt.LongestPrompt()+answer <= most
 }
 
@@ -146,6 +150,9 @@ func (p *Plan) Admission(r *intake.Request, q *gate.Request) {
 	q.Whole, q.Draft = !r.Stream, p.Specialist.Draft
 	intake.AskPrompts(&p.Prompt, q, &r.Parsed)
 }
+
+// PromptAlone makes q, which Admission has written, ask for the prompt and the one token that shows its end.
+func PromptAlone(q *gate.Request) { q.MaxNew, q.N, q.Draft = 1, 1, 0 }
 
 // Admitted tells what the pipeline learns from that a replica has admitted the request.
 func (p *Plan) Admitted(rep *ensemble.Replica, at time.Time) {

@@ -51,8 +51,8 @@ func (sh *Shadow) enter(ctx context.Context, t *turn, p *plan.Plan) (*place.Cont
 	within := t.place.Watch(ctx)
 	q := gate.Request{Now: sh.of.Now(), Victim: true, AtOnce: true}
 	p.Admission(sh.request, &q)
-	if !t.hop.Last { // the prompt, and the one token that shows that it is computed
-		q.MaxNew, q.N, q.Draft = 1, 1, 0
+	if !t.hop.Last {
+		plan.PromptAlone(&q)
 	}
 	demand := fleet.Demand{Prompt: p.Prompt.Tokens, Uncached: p.Prompt.Tokens - t.predicted, Whole: !sh.request.Stream}
 	_, err := t.place.Admit(ctx, &q, demand, &sh.timer)
@@ -73,7 +73,7 @@ func (sh *Shadow) turnAt(p *plan.Plan, s *routing.Step) *turn {
 }
 
 // pair gives last, whose engine has to meet one that computes the prompt for it, the turn of that one as its partner.
-// False if there is none.
+// It returns false if no replica may be one.
 func (sh *Shadow) pair(p *plan.Plan, before []routing.Step, last *turn) bool {
 	if len(before) == 0 {
 		return false
